@@ -1,0 +1,260 @@
+"""From a corpus to its design matrix.
+
+    templates ─→ groups of templates with a common key
+    Corpus ─→ per group: distinct keys = rows ─→ per template: attribute of each row ─→ Design
+
+`FeatureExtractor.learn` builds the vocabulary of attributes from training data; `design` then looks up only.
+Work is done on whole id columns, and a template is evaluated once per distinct key of its group, at a
+representative token; strings are touched once per distinct string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.corpus import Bags, Corpus
+from conseq.features.codes import Part as CodedPart
+from conseq.features.codes import TupleIndex, number
+from conseq.features.design import Design, Rows, dense_rows, stack
+from conseq.features.sources import COMPUTED, Memory, Source
+from conseq.features.templates import Part, Template, parse_templates
+from conseq.vocabulary import Vocabulary
+
+MERGE = 3
+"""A template joins a wider group only if that has at most one row per so many tokens."""
+
+
+class _View:
+    """A corpus seen through sources and offsets; remembers what it has computed."""
+
+    def __init__(self, corpus: Corpus, memory: Memory, reach: int) -> None:
+        self.corpus, self.memory, self.reach = corpus, memory, reach
+        self.tokens = np.arange(corpus.n_tokens)
+        self._first = np.repeat(corpus.offsets[:-1], corpus.lengths)
+        self._last = np.repeat(corpus.offsets[1:] - 1, corpus.lengths)
+        self._raw: dict[Source, tuple[NDArray[np.int32], Vocabulary]] = {}
+        self._tables: dict[Source, NDArray[np.int32]] = {}
+
+    def raw(self, source: Source) -> tuple[NDArray[np.int32], Vocabulary]:
+        """The column a source is a function of: ids[T] and what they stand for."""
+        if source not in self._raw:
+            if source.computed:
+                column = COMPUTED[source.name](self.corpus, source.argument, self.memory)
+            else:
+                column = source.column_of(self.corpus)
+            self._raw[source] = column.ids, column.vocabulary
+        return self._raw[source]
+
+    def key(self, part: Part, tokens: NDArray) -> CodedPart:
+        """The raw value a part is a function of: 0 nothing, 1 … an id, then `_B-1` …, then `_B+1` …"""
+        ids, vocabulary = self.raw(part.source)
+        before = len(vocabulary) + 1
+        radix = before + 2 * self.reach
+        if part.offset == 0:
+            return ids[tokens] + 1, radix
+        where = tokens + part.offset
+        if part.offset < 0:
+            beyond, code = self._first[tokens] - where, before
+        else:
+            beyond, code = where - self._last[tokens], before + self.reach
+        inside = np.clip(where, 0, max(0, len(ids) - 1))
+        return np.where(beyond > 0, code + beyond - 1, ids[inside] + 1).astype(np.int32), radix
+
+    def value(self, part: Part, vocabulary: Vocabulary, tokens: NDArray) -> CodedPart:
+        """The value of a part: an id of the source's vocabulary, then the boundary marks; −1 absent."""
+        keys, _ = self.key(part, tokens)
+        return self._table(part.source, vocabulary)[keys], len(vocabulary) + 2 * self.reach
+
+    def _table(self, source: Source, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """Raw key → value."""
+        if source not in self._tables:
+            _, raw = self.raw(source)
+            values = list(raw) if source.computed else source.derive(raw, self.memory)
+            marks = np.arange(len(vocabulary), len(vocabulary) + 2 * self.reach)
+            coded = vocabulary.encode(values)  # type: ignore[arg-type]  # None is in no vocabulary
+            self._tables[source] = np.concatenate([[-1], coded, marks]).astype(np.int32)
+        return self._tables[source]
+
+    def vocabulary(self, source: Source) -> Vocabulary:
+        """The values a source takes in the corpus."""
+        ids, raw = self.raw(source)
+        used = np.bincount(ids + 1, minlength=len(raw) + 1)[1:] > 0
+        names = [name for name, here in zip(raw, used, strict=True) if here]
+        values = names if source.computed else source.derive(names, self.memory)
+        return Vocabulary(dict.fromkeys(v for v in values if v is not None))
+
+    def rows(self, key: Sequence[Part]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Number the distinct keys: row of each token, and a representative token of each row."""
+        return number([self.key(part, self.tokens) for part in key])
+
+
+def _plan(templates: Sequence[Template], view: _View) -> list[tuple[Template, ...]]:
+    """Groups of templates; the first of each has the widest key, of which all others are functions.
+
+    A template joins the smallest wider group that is coarse enough to save work; what is left is planned
+    by itself.
+    """
+    if not templates:
+        return []
+    keys = {t: t.key for t in templates}
+    widest = {keys[t]: t for t in templates if not any(keys[t] < other for other in keys.values())}
+    sizes = {key: len(view.rows(t.parts)[1]) for key, t in widest.items()}
+    groups: dict[frozenset, list[Template]] = {key: [] for key in widest}
+    left: list[Template] = []
+    for t in templates:
+        home = min((key for key in widest if keys[t] <= key), key=lambda key: sizes[key])
+        coarse = sizes[home] * MERGE <= view.corpus.n_tokens
+        (groups[home] if coarse or keys[t] == home else left).append(t)
+    ordered = [sorted(group, key=lambda t, key=key: keys[t] != key) for key, group in groups.items()]  # type: ignore[misc]
+    return [tuple(group) for group in ordered] + _plan(left, view)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureExtractor:
+    """Templates, the attributes they gave on training data, and how to find them again."""
+
+    templates: tuple[Template, ...]
+    groups: tuple[tuple[int, ...], ...]  # templates by number; the first has the group's key
+    vocabularies: Mapping[Source, Vocabulary]
+    indexes: tuple[TupleIndex, ...]  # one per template
+    memory: Memory = field(default_factory=Memory)
+    bag: Vocabulary = field(default_factory=lambda: Vocabulary(()))
+
+    @classmethod
+    def learn(
+        cls,
+        corpus: Corpus,
+        templates: Iterable[Template] | Iterable[str],
+        *,
+        min_count: int = 1,
+        lexicons: Mapping[str, Iterable[str]] | None = None,
+    ) -> tuple[FeatureExtractor, Design]:
+        """The attributes that occur at least `min_count` times, and the design of the corpus itself."""
+        given = [t if isinstance(t, Template) else parse_templates([t]) for t in templates]
+        wanted = tuple(dict.fromkeys(t for g in given for t in ((g,) if isinstance(g, Template) else g)))
+        memory = Memory.of(corpus, lexicons or {})
+        view = _View(corpus, memory, max((t.reach for t in wanted), default=0))
+        sources = dict.fromkeys(part.source for t in wanted for part in t.parts)
+        vocabularies = {source: view.vocabulary(source) for source in sources}
+        groups = _plan(wanted, view)
+        number_of = {t: i for i, t in enumerate(wanted)}
+        indexes: dict[int, TupleIndex] = {}
+        for group in groups:
+            _learn_group(group, view, vocabularies, min_count, {t: number_of[t] for t in group}, indexes)
+        extractor = cls(
+            wanted,
+            tuple(tuple(number_of[t] for t in group) for group in groups),
+            vocabularies,
+            tuple(indexes[i] for i in range(len(wanted))),
+            memory,
+            _frequent(corpus.bags, min_count),
+        )
+        return extractor, extractor._design(view)
+
+    def design(self, corpus: Corpus) -> Design:
+        """The design of another corpus over the attributes known; unknown ones are left out."""
+        return self._design(_View(corpus, self.memory, self.reach))
+
+    def _design(self, view: _View) -> Design:
+        groups = [self._group(view, group) for group in self.groups]
+        if len(self.bag):
+            groups.append(self._bag_rows(view.corpus))
+        return stack(groups, view.corpus.n_tokens, self.n_attributes)
+
+    def _group(self, view: _View, group: tuple[int, ...]) -> Rows:
+        row_of, first = view.rows(self.templates[group[0]].parts)
+        table = np.empty((len(first), len(group)), dtype=np.int32)
+        for k, i in enumerate(group):
+            parts = [view.value(p, self.vocabularies[p.source], first) for p in self.templates[i].parts]
+            ids = self.indexes[i].find(parts)
+            table[:, k] = np.where(ids >= 0, ids + self.bases[i], -1)
+        return dense_rows(row_of, table)
+
+    def _bag_rows(self, corpus: Corpus) -> Rows:
+        """Each token is a row of its own, with the known attributes of its bag."""
+        n = corpus.n_tokens
+        if corpus.bags is None:
+            return dense_rows(np.arange(n, dtype=np.int32), np.empty((n, 0), dtype=np.int32))
+        bags = corpus.bags
+        ids = self.bag.encode(bags.vocabulary)[bags.ids]
+        known = ids >= 0
+        indptr = np.concatenate([[0], np.cumsum(known)])[bags.indptr].astype(np.int64)
+        attr = (ids[known] + self.bases[-1]).astype(np.int32)
+        return Rows(np.arange(n, dtype=np.int32), indptr, attr, bags.values[known])
+
+    @property
+    def reach(self) -> int:
+        return max((t.reach for t in self.templates), default=0)
+
+    @cached_property
+    def bases(self) -> NDArray[np.int64]:
+        """Where the attributes of each template begin; the last entry is where those of the bags do."""
+        return np.concatenate([[0], np.cumsum([len(i) for i in self.indexes])]).astype(np.int64)
+
+    @property
+    def n_attributes(self) -> int:
+        return int(self.bases[-1]) + len(self.bag)
+
+    def names(self, attributes: Iterable[int] | None = None) -> list[str]:
+        """Attributes as text, such as `pos[-1] & pos[0]=DT|NN`; a bag's as they were given."""
+        chosen = (
+            np.arange(self.n_attributes)
+            if attributes is None
+            else np.asarray(list(attributes), dtype=np.int64)
+        )
+        names = [""] * len(chosen)
+        home = np.searchsorted(self.bases, chosen, side="right") - 1
+        for i, template in enumerate(self.templates):
+            places = np.flatnonzero(home == i)
+            spelled = [[self._spell(p, v) for v in range(self._radix(p))] for p in template.parts]
+            for place, values in zip(
+                places.tolist(), self.indexes[i].values(chosen[places] - self.bases[i]), strict=True
+            ):
+                names[place] = f"{template}=" + "|".join(s[v] for s, v in zip(spelled, values, strict=True))
+        for place in np.flatnonzero(home == len(self.templates)).tolist():
+            names[place] = self.bag[int(chosen[place] - self.bases[-1])]
+        return names
+
+    def _radix(self, part: Part) -> int:
+        return len(self.vocabularies[part.source]) + 2 * self.reach
+
+    def _spell(self, part: Part, value: int) -> str:
+        vocabulary = self.vocabularies[part.source]
+        beyond = value - len(vocabulary)
+        if beyond < 0:
+            return vocabulary[value]
+        return f"_B-{beyond + 1}" if beyond < self.reach else f"_B+{beyond - self.reach + 1}"
+
+
+def _learn_group(
+    group: tuple[Template, ...],
+    view: _View,
+    vocabularies: Mapping[Source, Vocabulary],
+    min_count: int,
+    number_of: Mapping[Template, int],
+    indexes: dict[int, TupleIndex],
+) -> None:
+    """Learn the attributes of each template of a group from the group's rows."""
+    row_of, first = view.rows(group[0].parts)
+    tokens = np.bincount(row_of, minlength=len(first))
+    for template in group:
+        parts = [view.value(p, vocabularies[p.source], first) for p in template.parts]
+        index, ids = TupleIndex.learn(parts)
+        if min_count > 1:
+            counts = np.bincount(ids + 1, weights=tokens, minlength=len(index) + 1)[1:]
+            index = index.keep(counts >= min_count)
+        indexes[number_of[template]] = index
+
+
+def _frequent(bags: Bags | None, min_count: int) -> Vocabulary:
+    if bags is None:
+        return Vocabulary(())
+    counts = np.bincount(bags.ids, minlength=len(bags.vocabulary))
+    return Vocabulary(
+        n for n, c in zip(bags.vocabulary, counts.tolist(), strict=True) if c >= max(1, min_count)
+    )

@@ -1,0 +1,186 @@
+"""Templates for the usual tasks, by name: `PRESETS["ner"]` ─→ templates.
+
+The names `word`, `lower`, … look at the token column, whatever it is called. A preset that can use a second
+column (`pos`, `chunk`) takes it where the data has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conseq.errors import TemplateError
+from conseq.features.templates import Template, parse_templates
+
+_CHUNK = """
+word[-2..2]
+word[-1] & word[0]
+word[0] & word[1]
+"""
+
+_CHUNK_COLUMN = """
+{c}[-2..2]
+{c}[-2] & {c}[-1]
+{c}[-1] & {c}[0]
+{c}[0] & {c}[1]
+{c}[1] & {c}[2]
+{c}[-2] & {c}[-1] & {c}[0]
+{c}[-1] & {c}[0] & {c}[1]
+{c}[0] & {c}[1] & {c}[2]
+"""
+
+_WORD_PARTS = """
+prefix(1)[0]
+prefix(2)[0]
+prefix(3)[0]
+prefix(4)[0]
+suffix(1)[0]
+suffix(2)[0]
+suffix(3)[0]
+suffix(4)[0]
+"""
+
+_NER = (
+    """
+bias[0]
+word[-1..1]
+lower[-2..2]
+lower[-1] & lower[0]
+lower[0] & lower[1]
+shape[0]
+short-shape[-2..2]
+short-shape[-1] & short-shape[0]
+short-shape[0] & short-shape[1]
+short-shape[-1] & short-shape[0] & short-shape[1]
+short-shape[-1] & lower[0]
+lower[-1] & short-shape[0]
+digits[0]
+first[0] & short-shape[0]
+suffix(3)[-1]
+suffix(3)[1]
+match(/^[A-Z]\\.$/)[-1..1]
+match(/^[A-Z]+$/)[0]
+match(/^[A-Z].*[A-Z]/)[0]
+match(/-/)[0]
+match(/^[IVXLCDM]+$/)[0]
+"""
+    + _WORD_PARTS
+)
+
+_NER_COLUMN = """
+{c}[-2..2]
+{c}[-1] & {c}[0]
+{c}[0] & {c}[1]
+{c}[-1] & {c}[0] & {c}[1]
+{c}[0] & short-shape[0]
+"""
+
+_FIELDS = (
+    """
+bias[0]
+word[-2..2]
+lower[-3..3]
+lower[-1] & lower[0]
+lower[0] & lower[1]
+lower[-2] & lower[-1]
+lower[1] & lower[2]
+short-shape[-2..2]
+short-shape[-1] & short-shape[0]
+short-shape[0] & short-shape[1]
+short-shape[-1] & short-shape[0] & short-shape[1]
+short-shape[-2] & short-shape[-1] & short-shape[0]
+short-shape[0] & short-shape[1] & short-shape[2]
+shape[0]
+digits[-1..1]
+length[0]
+position(10)[0]
+position(10)[0] & short-shape[0]
+first[0]
+last[0]
+unknown[0]
+lower[-1] & short-shape[0]
+short-shape[0] & lower[1]
+match(/^(19|20)\\d\\d[a-z]?\\W*$/)[-1..1]
+match(/^\\d+\\W*$/)[-1..1]
+match(/^\\d+\\s*[-–—]+\\s*\\d+\\W*$/)[-1..1]
+match(/^[A-Z]\\.?,?$/)[-2..2]
+match(/^\\W+$/)[-2..2]
+match(/[.]$/)[-1..0]
+match(/[,]$/)[-1..0]
+match(/^["'“‘`]/)[-1..1]
+match(/["'”’]\\W*$/)[-1..1]
+match(/^[(\\[]/)[-1..1]
+match(/[)\\]]\\W*$/)[-1..1]
+match(/^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/)[-1..1]
+match(/^(?i:pp?|pages?|vol|volume|no|number|eds?|editors?|in|proc|proceedings|university|press|thesis|report|technical|journal|conference|institute|dept|department)\\W*$/)[-2..2]
+match(/^(?i:https?:|www|doi|10\\.\\d)/)[0]
+"""
+    + _WORD_PARTS
+)
+
+_LETTERS = """
+bias[0]
+word[-4..4]
+word[-1] & word[0]
+word[0] & word[1]
+word[-2] & word[-1] & word[0]
+word[-1] & word[0] & word[1]
+word[0] & word[1] & word[2]
+word[-3] & word[-2] & word[-1] & word[0]
+word[-2] & word[-1] & word[0] & word[1]
+word[-1] & word[0] & word[1] & word[2]
+word[0] & word[1] & word[2] & word[3]
+word[-2] & word[-1] & word[0] & word[1] & word[2]
+word[-3] & word[-2] & word[-1] & word[0] & word[1]
+word[-1] & word[0] & word[1] & word[2] & word[3]
+word[-4] & word[-3] & word[-2] & word[-1] & word[0]
+word[0] & word[1] & word[2] & word[3] & word[4]
+word[-3] & word[-2] & word[-1] & word[0] & word[1] & word[2] & word[3]
+"""
+
+_CLASSIC = """
+word[0]
+unknown[0]
+match(/^[A-Z]/)[0]
+match(/^[A-Z]+$/)[0]
+match(/^[a-z]+$/)[0]
+match(/^[A-Z][a-z]+$/)[0]
+match(/^[A-Z]\\.?$/)[0]
+match(/^\\d+$/)[0]
+match(/\\d/)[0]
+match(/^\\d{4}$/)[0]
+match(/^\\d{5}$/)[0]
+match(/^[A-Za-z]+\\d+/)[0]
+match(/^\\W+$/)[0]
+match(/^[.]$/)[0]
+match(/^,$/)[0]
+match(/-/)[0]
+match(/[.]$/)[0]
+match(/^[A-Z].*[A-Z]/)[0]
+"""
+
+PRESETS: dict[str, tuple[str, str]] = {
+    "chunk": (_CHUNK, _CHUNK_COLUMN),
+    "ner": (_NER, _NER_COLUMN),
+    "fields": (_FIELDS, "{c}[-1..1]\n"),
+    "letters": (_LETTERS, ""),
+    "classic": (_CLASSIC, ""),
+}
+"""name → (templates over the token column, templates for each further column).
+
+chunk: words and tags in a window (CRF++'s chunking example). ner: named entities in text. fields: citations,
+addresses and other records. letters: letters to phonemes, morphemes. classic: the families Word, Unknown and
+ConcatRegex of paper 000 (Edge, Start and End are the chain's own weights).
+"""
+
+
+def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
+    """The templates of a preset for data with these observed columns, the tokens first.
+
+    >>> len(preset("chunk", ["word"])), len(preset("chunk", ["word", "pos"]))
+    (7, 19)
+    """
+    if name not in PRESETS:
+        raise TemplateError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
+    tokens, further = PRESETS[name]
+    text = tokens + "".join(further.format(c=column) for column in columns[1:])
+    return parse_templates(text.splitlines())

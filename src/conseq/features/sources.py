@@ -1,0 +1,276 @@
+"""What an attribute can look at: named values of a token.
+
+    Source text such as `suffix(3)` or `lower(pos)` ─→ Source ─→ one string (or nothing) per token
+
+Two kinds. A *derived* source is a function of one string of one column, so it is computed once per distinct
+string. A *computed* source looks at the whole sequence (position, lexicons of several words) and gives a
+column of its own. Both stand in one table, `SOURCES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.corpus import Column, Corpus
+from conseq.errors import DataError, TemplateError
+from conseq.vocabulary import Vocabulary
+
+Derive = Callable[[str], str | None]
+
+
+class _ShapeTable(dict[int, str]):
+    """Character → its class: X upper, x lower, d digit, anything else itself; filled as it is used."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isupper():
+            shape = "X"
+        elif character.isdigit():
+            shape = "d"
+        elif character.isalpha():
+            shape = "x"
+        else:
+            shape = character
+        self[code] = shape
+        return shape
+
+
+_SHAPES = _ShapeTable()
+_RUNS = re.compile(r"(.)\1+")
+_DIGIT = re.compile(r"\d")
+
+
+def shape(token: str) -> str:
+    """The class of every character.
+
+    >>> shape("McCallum-2003")
+    'XxXxxxxx-dddd'
+    """
+    return token.translate(_SHAPES)
+
+
+def short_shape(token: str) -> str:
+    """The shape with runs of one class drawn together.
+
+    >>> short_shape("McCallum-2003")
+    'XxXx-d'
+    """
+    return _RUNS.sub(r"\1", token.translate(_SHAPES))
+
+
+def digits(token: str) -> str | None:
+    """The token with every digit as 0, if it has one.
+
+    >>> digits("45-67"), digits("pages")
+    ('00-00', None)
+    """
+    return _DIGIT.sub("0", token) if _DIGIT.search(token) else None
+
+
+def _prefix(n: int) -> Derive:
+    return lambda token: token[:n] if len(token) > n else None
+
+
+def _suffix(n: int) -> Derive:
+    return lambda token: token[-n:] if len(token) > n else None
+
+
+def _match(pattern: str) -> Derive:
+    try:
+        search = re.compile(pattern).search
+    except re.error as error:
+        raise TemplateError(f"the pattern /{pattern}/ is not a regular expression: {error}") from None
+    return lambda token: "1" if search(token) else None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What sources must remember from training: words known well, and the lexicons by name."""
+
+    known: frozenset[str] = frozenset()
+    lexicons: Mapping[str, tuple[tuple[str, ...], ...]] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lexicons", dict(self.lexicons or {}))
+
+    @classmethod
+    def of(cls, corpus: Corpus, lexicons: Mapping[str, Iterable[str]]) -> Memory:
+        """Words seen more than once in training are known (paper 000); lexicons are cut into words."""
+        known: frozenset[str] = frozenset()
+        if corpus.columns:
+            column = corpus.columns[corpus.token_column]
+            counts = np.bincount(column.ids, minlength=len(column.vocabulary))
+            known = frozenset(word for word, n in zip(column.vocabulary, counts, strict=True) if n > 1)
+        entries = {
+            name: tuple(dict.fromkeys(tuple(e.lower().split()) for e in lines if e.strip()))
+            for name, lines in lexicons.items()
+        }
+        return cls(known, entries)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "known": sorted(self.known),
+            "lexicons": {n: [" ".join(e) for e in es] for n, es in self.lexicons.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping) -> Memory:
+        lexicons = {n: tuple(tuple(e.split(" ")) for e in es) for n, es in data["lexicons"].items()}
+        return cls(frozenset(data["known"]), lexicons)
+
+
+def _positions(corpus: Corpus) -> NDArray[np.int64]:
+    """Place of each token in its sequence, from 0."""
+    return np.arange(corpus.n_tokens) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+
+
+def _flags(marked: NDArray[np.bool_]) -> Column:
+    return Column(np.where(marked, 0, -1).astype(np.int32), Vocabulary(["1"]))
+
+
+def _first(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
+    return _flags(_positions(corpus) == 0)
+
+
+def _last(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
+    return _flags(_positions(corpus) == np.repeat(corpus.lengths, corpus.lengths) - 1)
+
+
+def _bias(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
+    return _flags(np.ones(corpus.n_tokens, dtype=bool))
+
+
+def _position(corpus: Corpus, argument: str, _memory: Memory) -> Column:
+    """In which of so many equal parts of the sequence the token stands."""
+    bins = _number("position", argument)
+    lengths = np.repeat(corpus.lengths, corpus.lengths)
+    return Column((_positions(corpus) * bins // lengths).astype(np.int32), Vocabulary(map(str, range(bins))))
+
+
+def _lexicon(corpus: Corpus, name: str, memory: Memory) -> Column:
+    """B at the first and I at the further words of each longest match, ignoring case."""
+    if name not in memory.lexicons:
+        raise TemplateError(f"the lexicon {name!r} is not given; name its file with --lexicon {name}=FILE")
+    column = corpus.columns[corpus.token_column]
+    words, levels = _trie(memory.lexicons[name])
+    ids = words.encode(s.lower() for s in column.vocabulary)[column.ids]
+    left = np.repeat(corpus.lengths, corpus.lengths) - _positions(corpus)
+    longest = np.zeros(corpus.n_tokens, dtype=np.int64)
+    node = np.zeros(corpus.n_tokens, dtype=np.int64)
+    for depth, (edges, ends) in enumerate(levels):
+        ahead = np.minimum(np.arange(corpus.n_tokens) + depth, corpus.n_tokens - 1)
+        codes = np.where((node >= 0) & (left > depth) & (ids[ahead] >= 0), node * len(words) + ids[ahead], -1)
+        place = np.minimum(np.searchsorted(edges, codes), len(edges) - 1)
+        node = np.where(edges[place] == codes, place, -1)
+        longest[(node >= 0) & ends[place]] = depth + 1
+    return Column(_mark(longest), Vocabulary(["B", "I"]))
+
+
+def _trie(entries: tuple[tuple[str, ...], ...]) -> tuple[Vocabulary, list[tuple[NDArray, NDArray]]]:
+    """The words, and per depth the sorted edge codes (parent · words + word) with whether an entry ends."""
+    words = Vocabulary(dict.fromkeys(w for e in entries for w in e))
+    levels: list[tuple[NDArray, NDArray]] = []
+    alive = [(entry, 0) for entry in entries]
+    while alive:
+        depth = len(levels)
+        coded = [(node * len(words) + words.find(entry[depth]), entry) for entry, node in alive]
+        edges = np.unique(np.array([code for code, _ in coded], dtype=np.int64))
+        ends = np.zeros(len(edges), dtype=bool)
+        nodes = np.searchsorted(edges, [code for code, _ in coded]).tolist()
+        for (_, entry), node in zip(coded, nodes, strict=True):
+            ends[node] |= len(entry) == depth + 1
+        levels.append((edges, ends))
+        alive = [(e, n) for (_, e), n in zip(coded, nodes, strict=True) if len(e) > depth + 1]
+    return words, levels
+
+
+def _mark(longest: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Match lengths at their first token → 0 (B) and 1 (I), −1 outside; an earlier match goes first."""
+    marks = np.full(len(longest), -1, dtype=np.int32)
+    free = 0
+    for t in np.flatnonzero(longest).tolist():
+        if t >= free:
+            free = t + int(longest[t])
+            marks[t] = 0
+            marks[t + 1 : free] = 1
+    return marks
+
+
+DERIVED: dict[str, Callable[[str, Memory], Derive]] = {
+    "value": lambda _argument, _memory: lambda token: token,
+    "lower": lambda _argument, _memory: str.lower,
+    "shape": lambda _argument, _memory: shape,
+    "short-shape": lambda _argument, _memory: short_shape,
+    "digits": lambda _argument, _memory: digits,
+    "length": lambda _argument, _memory: lambda token: str(min(len(token), 12)),
+    "prefix": lambda argument, _memory: _prefix(_number("prefix", argument)),
+    "suffix": lambda argument, _memory: _suffix(_number("suffix", argument)),
+    "match": lambda argument, _memory: _match(argument),
+    "unknown": lambda _argument, memory: lambda token: None if token in memory.known else "1",
+}
+"""name → (argument, memory) → function of one string."""
+
+COMPUTED: dict[str, Callable[[Corpus, str, Memory], Column]] = {
+    "first": _first,
+    "last": _last,
+    "bias": _bias,
+    "position": _position,
+    "lexicon": _lexicon,
+}
+"""name → function of (corpus, argument, memory) that gives a column."""
+
+NEEDS_ARGUMENT = {
+    "prefix": "a number",
+    "suffix": "a number",
+    "match": "a /pattern/",
+    "position": "a number",
+} | {"lexicon": "a name"}
+
+
+def _number(name: str, argument: str) -> int:
+    if not argument.isdigit() or int(argument) < 1:
+        raise TemplateError(f"{name}({argument}) needs a positive number, such as {name}(3)")
+    return int(argument)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named value of a token, such as `suffix(3)`, `lower(pos)` or `match(/^[A-Z]$/)`."""
+
+    name: str
+    argument: str = ""
+    column: str = ""  # empty: the token column of the corpus
+
+    def __str__(self) -> str:
+        if self.name == "value":
+            return self.column or "word"
+        argument = f"/{self.argument}/" if self.name == "match" else self.argument
+        inside = ",".join(x for x in (argument, self.column) if x)
+        return f"{self.name}({inside})" if inside else self.name
+
+    @property
+    def computed(self) -> bool:
+        return self.name in COMPUTED
+
+    @cached_property
+    def key(self) -> str:
+        """What the value is a function of: the column, or the source itself if it is computed."""
+        return str(self) if self.computed else f"column {self.column}"
+
+    def column_of(self, corpus: Corpus) -> Column:
+        """The column the source reads."""
+        name = self.column or corpus.token_column
+        if name not in corpus.columns:
+            known = ", ".join(corpus.columns) or "none"
+            raise DataError(f"the features need the column {name!r}; the input has: {known}")
+        return corpus.columns[name]
+
+    def derive(self, strings: Iterable[str], memory: Memory) -> list[str | None]:
+        """The value of each distinct string of a derived source."""
+        return list(map(DERIVED[self.name](self.argument, memory), strings))

@@ -1,0 +1,63 @@
+"""Element-wise steps of the scaled forward–backward recursion over blocks of rows [n, Y].
+
+The matrix products between them are left to BLAS (`conseq.models.objective`). Every kernel is serial,
+releases the GIL and touches only the rows it is given.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def lower_by_max(scores, n_labels, maxima, lo, hi):
+    """scores[t] −= max of its first n_labels entries, so that exp cannot overflow; maxima[t] keeps it."""
+    for t in range(lo, hi):
+        top = scores[t, 0]
+        for y in range(1, n_labels):
+            top = max(top, scores[t, y])
+        maxima[t] = top
+        for y in range(scores.shape[1]):
+            scores[t, y] -= top
+
+
+@njit(cache=True, nogil=True)
+def advance(block, weights, scale):
+    """block ← block · weights, each row divided by its sum, which goes to scale[n]."""
+    for i in range(block.shape[0]):
+        total = block[i, 0] * 0
+        for y in range(block.shape[1]):
+            block[i, y] *= weights[i, y]
+            total += block[i, y]
+        scale[i] = total
+        inverse = 1 / total if total > 0 else total
+        for y in range(block.shape[1]):
+            block[i, y] *= inverse
+
+
+@njit(cache=True, nogil=True)
+def weigh(beta, weights, scale, out):
+    """out = beta · weights / scale, row by row."""
+    for i in range(beta.shape[0]):
+        inverse = 1 / scale[i]
+        for y in range(beta.shape[1]):
+            out[i, y] = beta[i, y] * weights[i, y] * inverse
+
+
+@njit(cache=True, nogil=True)
+def subtract_gold(alpha, beta, gold, lo, hi):
+    """beta ← alpha · beta − 1 at the gold label: the residual p(y | x) − [y is gold] of each token."""
+    for t in range(lo, hi):
+        for y in range(beta.shape[1]):
+            beta[t, y] *= alpha[t, y]
+        beta[t, gold[t]] -= 1
+
+
+@njit(cache=True, nogil=True)
+def log_sum(scale, lo, hi):
+    """Σ log scale in double precision."""
+    total = 0.0
+    for t in range(lo, hi):
+        total += np.log(np.float64(scale[t]))
+    return total

@@ -1,0 +1,238 @@
+"""The linear-chain conditional random field.
+
+    Design + labels ─→ CRF(options).fit ─→ ChainModel ─→ potentials(design) ─→ decoders
+
+    p(y | x) ∝ exp( start[y_0] + Σ_t w · f(x, t, y_t) + Σ_t pairwise[y_{t−1}, y_t] + end[y_last] )
+
+Lafferty, McCallum & Pereira 2001; trained on −Σ log p(y|x) + c1 ‖w‖₁ + c2 ‖w‖₂², CRFsuite's objective.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from conseq.features.design import Design
+from conseq.kernels import rows as row_kernels
+from conseq.models.layout import Layout, Observed, observe
+from conseq.models.objective import ChainObjective
+from conseq.optimise.lbfgs import LBFGS, Step
+from conseq.potentials import Potentials
+from conseq.threads import map_chunks
+
+FLOOR = 0.01
+"""The least p(1−p) that the scale of a weight assumes."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainModel:
+    """Trained weights."""
+
+    layout: Layout
+    weights: NDArray[np.float64]  # [F]
+
+    def potentials(self, design: Design, offsets: NDArray[np.int64], *, threads: int = 1) -> Potentials:
+        """The scores of the sequences behind a design; attributes without a weight score 0."""
+        layout = self.layout
+        state = np.ascontiguousarray(layout.state(self.weights), dtype=np.float32)
+        rows = np.empty((design.n_rows, layout.n_labels), dtype=np.float32)
+        unary = np.empty((design.n_tokens, layout.n_labels), dtype=np.float32)
+        table = (state, layout.feature, layout.label, design.indptr, design.attr, design.value, rows)
+        pieces = 1 if threads == 1 else 4 * threads
+        marks = np.searchsorted(design.indptr, np.linspace(0, design.indptr[-1], pieces + 1)[1:-1])
+        map_chunks(
+            lambda lo, hi: row_kernels.expand(*table, lo, hi), [0, *marks.tolist(), design.n_rows], threads
+        )
+        cuts = np.linspace(0, design.n_tokens, pieces + 1).astype(np.int64)
+        map_chunks(
+            lambda lo, hi: row_kernels.gather(rows, design.row_of, unary, lo, hi), cuts.tolist(), threads
+        )
+        pairwise, start, end = layout.chain(self.weights)
+        return Potentials(unary, pairwise[None], start, end, offsets)
+
+    def pruned(self) -> ChainModel:
+        """The same model without the weights that are 0."""
+        kept = self.weights != 0
+        layout = self.layout
+        a, b, c, d = layout.bounds
+        before = np.concatenate([[0], np.cumsum(kept[:a])])
+        smaller = Layout(
+            layout.n_labels,
+            before[layout.feature].astype(np.int64),
+            layout.label[kept[:a]],
+            layout.moves[kept[a:b]],
+            layout.starts[kept[b:c]],
+            layout.ends[kept[c:d]],
+        )
+        return ChainModel(smaller, self.weights[kept])
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All there is to save."""
+        layout = self.layout
+        return {
+            "weights": self.weights,
+            "feature": layout.feature,
+            "label": layout.label,
+            "moves": layout.moves,
+            "starts": layout.starts,
+            "ends": layout.ends,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], n_labels: int) -> ChainModel:
+        names = ("feature", "label", "moves", "starts", "ends")
+        return cls(Layout(n_labels, *(arrays[name] for name in names)), arrays["weights"])
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One iteration of training, for whoever watches."""
+
+    iteration: int
+    objective: float
+    evaluations: int
+    seconds: float
+    development: float | None
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """How training went."""
+
+    objective: float
+    iterations: int
+    evaluations: int
+    seconds: float
+    status: str
+    features: int
+    attributes: int
+    best_iteration: int
+    development: float | None = None
+    history: list[Progress] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A model to start from: its old attribute and label of each new one, −1 where there is none."""
+
+    model: ChainModel
+    attribute: NDArray[np.int64]  # [A] new → old
+    label: NDArray[np.int64]  # [Y] new → old
+
+    def weights(self, layout: Layout) -> NDArray[np.float64]:
+        """The old weights in the places of a new layout, 0 where there was none."""
+        old = self.model.layout
+        start = np.zeros(layout.size)
+        attribute = np.repeat(np.arange(len(layout.feature) - 1), np.diff(layout.feature))
+        wanted_a, wanted_y = self.attribute[attribute], self.label[layout.label]
+        codes = np.where((wanted_a < 0) | (wanted_y < 0), -1, wanted_a * old.n_labels + wanted_y)
+        known = np.repeat(np.arange(len(old.feature) - 1), np.diff(old.feature)) * old.n_labels + old.label
+        if len(known):
+            place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            found = known[place] == codes
+            start[: len(codes)][found] = self.model.weights[place[found]]
+        tables = old.chain(self.model.weights)
+        label = np.where(self.label < 0, old.n_labels, self.label)
+        padded = [np.pad(t, (0, 1)) for t in tables]
+        layout.put_chain(start, padded[0][np.ix_(label, label)], padded[1][label], padded[2][label])
+        return start
+
+
+@dataclass(frozen=True)
+class CRF:
+    """Options of training.
+
+    `boundaries` gives each label a weight for opening and for closing a sequence; `transitions` one for each
+    pair of neighbours seen.
+    """
+
+    optimiser: LBFGS = field(default_factory=LBFGS)
+    transitions: bool = True
+    boundaries: bool = True
+    threads: int = 1
+    precision: type[np.floating] = np.float32
+
+    def fit(
+        self,
+        design: Design,
+        labels: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        n_labels: int,
+        *,
+        warm: WarmStart | None = None,
+        development: Callable[[ChainModel], float] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> tuple[ChainModel, TrainingReport]:
+        """Train; with `development` (higher is better) the best iterate is kept, otherwise the last."""
+        begun = time.perf_counter()
+        layout, observed = observe(
+            design, labels, offsets, n_labels, transitions=self.transitions, boundaries=self.boundaries
+        )
+        tracker = _Tracker(layout, development, watch, begun)
+        with threadpool_limits(1, user_api="blas"):
+            objective = ChainObjective(
+                design, labels, offsets, layout, observed,
+                c2=self.optimiser.c2, threads=self.threads, precision=self.precision,
+            )  # fmt: skip
+            start = np.zeros(layout.size) if warm is None else warm.weights(layout)
+            scale = curvature_scale(observed, self.optimiser.c2)
+            result = self.optimiser.minimise(objective, start, scale=scale, callback=tracker)
+        weights = result.weights if tracker.best is None else tracker.best
+        report = TrainingReport(
+            objective=result.value,
+            iterations=result.iterations,
+            evaluations=result.evaluations,
+            seconds=time.perf_counter() - begun,
+            status=result.status,
+            features=int(np.count_nonzero(weights)) if self.optimiser.c1 else layout.size,
+            attributes=design.n_attributes,
+            best_iteration=tracker.best_iteration or result.iterations,
+            development=tracker.top if development else None,
+            history=tracker.history,
+        )
+        model = ChainModel(layout, weights)
+        return (model.pruned() if self.optimiser.c1 else model), report
+
+
+class _Tracker:
+    """Follows training: reports each iteration and keeps the best on development data."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        development: Callable[[ChainModel], float] | None,
+        watch: Callable[[Progress], None] | None,
+        begun: float,
+    ) -> None:
+        self.layout, self.development, self.watch, self.begun = layout, development, watch, begun
+        self.best: NDArray[np.float64] | None = None
+        self.best_iteration = 0
+        self.top = -np.inf
+        self.history: list[Progress] = []
+
+    def __call__(self, step: Step) -> None:
+        score = None
+        if self.development:
+            score = self.development(ChainModel(self.layout, step.weights))
+            if score > self.top:
+                self.top, self.best, self.best_iteration = score, step.weights.copy(), step.iteration
+        seconds = time.perf_counter() - self.begun
+        progress = Progress(step.iteration, step.value, step.evaluations, seconds, score)
+        self.history.append(progress)
+        if self.watch:
+            self.watch(progress)
+
+
+def curvature_scale(observed: Observed, c2: float) -> NDArray[np.float64]:
+    """1 / sqrt(n · max(p(1−p), 0.01) + 2 c2): rare events may move further than frequent ones.
+
+    n is how often the event could have happened, p the share in which it did.
+    """
+    n = np.maximum(observed.contexts, 1e-6)
+    p = np.clip(np.abs(observed.events) / n, 0.0, 1.0)
+    return 1.0 / np.sqrt(n * np.maximum(p * (1 - p), FLOOR) + max(2 * c2, 0.1))

@@ -1,0 +1,137 @@
+"""Which weights a linear-chain CRF has and where each stands in the weight vector.
+
+    w = [ state features (attribute, label) by attribute | transitions (from, to) | starts | ends ]
+
+As in CRFsuite, a weight exists only for what was seen in training; everything else scores 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.features.design import Design
+from conseq.kernels.index import factorise
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A attributes, Y labels, F weights in all."""
+
+    n_labels: int
+    feature: NDArray[np.int64]  # [A+1] the state features of attribute a are feature[a] … feature[a+1]−1
+    label: NDArray[np.int32]  # [state features] the label each fires for
+    moves: NDArray[np.int32]  # [transitions, 2] from, to
+    starts: NDArray[np.int32]  # labels with a start weight
+    ends: NDArray[np.int32]  # labels with an end weight
+
+    @cached_property
+    def bounds(self) -> tuple[int, int, int, int]:
+        """Where each part of the weight vector ends."""
+        sizes = [len(self.label), len(self.moves), len(self.starts), len(self.ends)]
+        a, b, c, d = np.cumsum(sizes).tolist()
+        return a, b, c, d
+
+    @property
+    def size(self) -> int:
+        return self.bounds[-1]
+
+    def state(self, vector: NDArray) -> NDArray:
+        return vector[: self.bounds[0]]
+
+    def chain(self, vector: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """pairwise[Y, Y], start[Y] and end[Y] of a weight vector; what has no weight scores 0."""
+        a, b, c, d = self.bounds
+        pairwise = np.zeros((self.n_labels, self.n_labels), dtype=vector.dtype)
+        start = np.zeros(self.n_labels, dtype=vector.dtype)
+        end = np.zeros(self.n_labels, dtype=vector.dtype)
+        pairwise[self.moves[:, 0], self.moves[:, 1]] = vector[a:b]
+        start[self.starts] = vector[b:c]
+        end[self.ends] = vector[c:d]
+        return pairwise, start, end
+
+    def put_chain(self, vector: NDArray, pairwise: NDArray, start: NDArray, end: NDArray) -> None:
+        """The reverse: write those entries that have a weight into the vector."""
+        a, b, c, d = self.bounds
+        vector[a:b] = pairwise[self.moves[:, 0], self.moves[:, 1]]
+        vector[b:c] = start[self.starts]
+        vector[c:d] = end[self.ends]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """How often training data shows each weight's event, and its attribute or previous label at all."""
+
+    events: NDArray[np.float64]  # [F] Σ value where the event happened
+    contexts: NDArray[np.float64]  # [F] Σ |value| where it could have happened
+
+
+def observe(
+    design: Design,
+    labels: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_labels: int,
+    *,
+    transitions: bool = True,
+    boundaries: bool = True,
+) -> tuple[Layout, Observed]:
+    """The weights that training data calls for, with their counts."""
+    feature, label, state_events, state_contexts = _state_features(design, labels, n_labels)
+    inner = np.ones(len(labels), dtype=bool)
+    filled = offsets[:-1][np.diff(offsets) > 0]
+    inner[filled] = False
+    into = np.flatnonzero(inner)
+    moves, move_events, move_contexts = _moves(labels[into - 1], labels[into], n_labels, transitions)
+    last = offsets[1:][np.diff(offsets) > 0] - 1
+    starts, start_events = _ends(labels[filled], n_labels, boundaries)
+    ends, end_events = _ends(labels[last], n_labels, boundaries)
+    layout = Layout(n_labels, feature, label, moves, starts, ends)
+    events = np.concatenate([state_events, move_events, start_events, end_events])
+    many = np.full(len(starts) + len(ends), float(len(filled)))
+    return layout, Observed(events, np.concatenate([state_contexts, move_contexts, many]))
+
+
+def _state_features(
+    design: Design, labels: NDArray[np.int32], n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """(attribute, label) pairs seen, by attribute: bounds, labels, events, contexts."""
+    codes, weights = [], []
+    for g in range(design.row_of.shape[1]):
+        pairs = design.row_of[:, g].astype(np.int64) * n_labels + labels
+        ids, first = factorise(pairs)
+        counts = np.bincount(ids, minlength=len(first))
+        row, label = pairs[first] // n_labels, pairs[first] % n_labels
+        lengths = design.indptr[row + 1] - design.indptr[row]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entry = np.repeat(design.indptr[row], lengths) + within
+        codes.append(design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths))
+        weights.append(np.repeat(counts, lengths) * design.value[entry].astype(np.float64))
+    code, weight = np.concatenate(codes), np.concatenate(weights)
+    ids, first = factorise(code)
+    events = np.bincount(ids, weights=weight, minlength=len(first))
+    size = np.bincount(ids, weights=np.abs(weight), minlength=len(first))
+    order = np.argsort(code[first], kind="stable")
+    attribute, label = np.divmod(code[first][order], n_labels)
+    feature = np.searchsorted(attribute, np.arange(design.n_attributes + 1)).astype(np.int64)
+    contexts = np.bincount(attribute, weights=size[order], minlength=design.n_attributes)[attribute]
+    return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
+
+
+def _moves(
+    source: NDArray, target: NDArray, n_labels: int, wanted: bool
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    if not wanted:
+        return np.empty((0, 2), np.int32), np.empty(0), np.empty(0)
+    counts = np.bincount(source.astype(np.int64) * n_labels + target, minlength=n_labels**2)
+    table = counts.reshape(n_labels, n_labels).astype(np.float64)
+    moves = np.argwhere(table > 0).astype(np.int32)
+    return moves, table[table > 0], table.sum(axis=1)[moves[:, 0]]
+
+
+def _ends(labels: NDArray, n_labels: int, wanted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    counts = np.bincount(labels, minlength=n_labels) if wanted else np.zeros(n_labels)
+    seen = np.flatnonzero(counts)
+    return seen.astype(np.int32), counts[seen].astype(np.float64)

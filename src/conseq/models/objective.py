@@ -1,0 +1,246 @@
+"""The objective of a linear-chain CRF and its gradient, fast.
+
+    w ─expand─→ rows[R, Y] ─gather─→ scores[T, Y] ─forward, backward─→ residual[T, Y]
+    residual[T, Y] ─collect─→ rows[R, Y] ─push─→ gradient
+
+    f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
+
+Sequences are sorted by length and packed time step by time step into chunks, so that one step of the
+recursion for all sequences of a chunk is one matrix product: block t holds the t-th token of every sequence
+that has one, longest first, and the first rows of block t−1 are their predecessors. Probabilities are scaled
+to sum to 1 at every token (Rabiner 1989); in single precision where that loses nothing, else in double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.features.design import Design
+from conseq.kernels import rows as row_kernels
+from conseq.kernels import scaled
+from conseq.models.layout import Layout, Observed
+from conseq.threads import run
+
+CHUNK = 1 << 15
+"""About so many tokens make a chunk, the unit of work of a thread."""
+
+SMALLEST = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
+"""A scale below this has lost digits: the precision does not suffice."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A range of packed tokens: block t is lo + steps[t] … lo + steps[t+1]−1."""
+
+    lo: int
+    hi: int
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """Tokens in packed order."""
+
+    token: NDArray[np.int64]  # [T] which token of the corpus stands at each packed place
+    last: NDArray[np.int64]  # [N] packed places of the last tokens, in order
+    chunks: tuple[Chunk, ...]
+
+
+def pack(offsets: NDArray[np.int64]) -> Packing:
+    """Sort sequences by length, cut them into chunks, lay each chunk out step by step."""
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    ends = np.cumsum(lengths[order])
+    cut = np.searchsorted(ends, np.arange(CHUNK, (ends[-1] if len(ends) else 0) + CHUNK, CHUNK)) + 1
+    tokens, lasts, chunks, lo = [], [], [], 0
+    for members in np.split(order, np.unique(np.minimum(cut, len(order)))[:-1]):
+        size = lengths[members]
+        active = np.searchsorted(-size, -np.arange(size[0]), side="left")
+        tokens.append(np.concatenate([offsets[members[:n]] + t for t, n in enumerate(active)]))
+        steps = np.concatenate([[0], np.cumsum(active)])
+        lasts.append(np.sort(lo + steps[size - 1] + np.arange(len(size))))
+        chunks.append(Chunk(lo, lo + int(steps[-1]), tuple(steps.tolist())))
+        lo += int(steps[-1])
+    empty = np.empty(0, dtype=np.int64)
+    return Packing(np.concatenate([empty, *tokens]), np.concatenate([empty, *lasts]), tuple(chunks))
+
+
+class ChainObjective:
+    """f(w) and its gradient for fixed training data; the arrays are allocated once."""
+
+    def __init__(
+        self,
+        design: Design,
+        labels: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        layout: Layout,
+        observed: Observed,
+        *,
+        c2: float = 0.0,
+        threads: int = 1,
+        precision: type[np.floating] = np.float32,
+    ) -> None:
+        self.layout, self.observed, self.c2, self.threads = layout, observed, c2, threads
+        self.design = design
+        self.packing = pack(offsets)
+        self.gold = labels[self.packing.token]
+        self.row_of = np.ascontiguousarray(design.row_of[self.packing.token])
+        self.by_row = _transposed(
+            np.arange(len(self.row_of) + 1) * self.row_of.shape[1], self.row_of.ravel(), design.n_rows
+        )
+        self.by_attribute = _transposed(design.indptr, design.attr, design.n_attributes)
+        self.evaluations = 0
+        self._allocate(precision)
+
+    def _allocate(self, precision: type[np.floating]) -> None:
+        self.precision = np.dtype(precision)
+        lanes = row_kernels.LANES
+        self.width = -(-self.layout.n_labels // lanes) * lanes
+        shape = (len(self.row_of), self.width)
+        self.rows = np.empty((self.design.n_rows, self.width), self.precision)
+        self.scores, self.alpha, self.beta = (np.empty(shape, self.precision) for _ in range(3))
+        self.maxima, self.scale = np.empty(shape[0], self.precision), np.empty(shape[0], self.precision)
+        self.value = self.design.value.astype(self.precision, copy=False)
+        entry = self.by_attribute[2]
+        self.attribute_value = self.value[entry]
+
+    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """f(w) and ∇f(w)."""
+        self.evaluations += 1
+        value, gradient = self._likelihood(weights)
+        if not np.isfinite(value) and self.precision != np.float64:
+            self._allocate(np.float64)
+            value, gradient = self._likelihood(weights)
+        if self.c2:
+            value += self.c2 * float(weights @ weights)
+            gradient += 2 * self.c2 * weights
+        return value, gradient
+
+    def _likelihood(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """−Σ log p(y | x) = Σ log Z(x) − w · (observed events), and its gradient."""
+        layout, dtype = self.layout, self.precision
+        pairwise, start, end = layout.chain(weights)
+        top = pairwise.max(initial=0.0)
+        moves = self._padded(np.exp(pairwise - top))
+        state = np.ascontiguousarray(layout.state(weights), dtype=dtype)
+        self._expand(state)
+        chain = (moves, start.astype(dtype), end.astype(dtype))
+        parts = run([lambda c=c: self._chunk(c, *chain) for c in self.packing.chunks], self.threads)  # type: ignore[misc]
+        whole = [part for part in parts if part is not None]
+        if len(whole) < len(parts):
+            return np.inf, np.zeros(layout.size)
+        logs = sum(part[0] for part in whole) + top * (len(self.gold) - len(self.packing.last))
+        pairs = sum((part[1] for part in whole), np.zeros(pairwise.shape)) * np.exp(pairwise - top)
+        gradient = np.empty(layout.size)
+        self._push(gradient)
+        first = np.concatenate(
+            [self.beta[c.lo : c.lo + c.steps[1]] for c in self.packing.chunks] or [self.beta]
+        )
+        n = layout.n_labels
+        starts = first.sum(axis=0, dtype=np.float64)[:n]
+        ends = self.beta[self.packing.last].sum(axis=0, dtype=np.float64)[:n]
+        layout.put_chain(gradient, pairs, starts, ends)
+        a, b, _, _ = layout.bounds
+        gradient[a:b] -= self.observed.events[a:b]
+        return float(logs - weights @ self.observed.events), gradient
+
+    def _padded(self, square: NDArray) -> NDArray:
+        out = np.zeros((self.width, self.width), dtype=self.precision)
+        out[: len(square), : len(square)] = square
+        return out
+
+    def _expand(self, state: NDArray) -> None:
+        layout, design = self.layout, self.design
+        arguments = (state, layout.feature, layout.label, design.indptr, design.attr, self.value, self.rows)
+        self._over(design.indptr, lambda lo, hi: row_kernels.expand(*arguments, lo, hi))
+
+    def _push(self, gradient: NDArray[np.float64]) -> None:
+        """From the residual of the tokens to the gradient of the state weights."""
+        tokens, token, _ = self.by_row
+        self._over(tokens, lambda lo, hi: row_kernels.collect(self.beta, tokens, token, self.rows, lo, hi))
+        indptr, row, _ = self.by_attribute
+        arguments = (
+            self.rows,
+            indptr,
+            row,
+            self.attribute_value,
+            self.layout.feature,
+            self.layout.label,
+            gradient,
+        )
+        self._over(indptr, lambda lo, hi: row_kernels.push(*arguments, lo, hi))
+
+    def _over(self, indptr: NDArray[np.int64], work: Callable[[int, int], None]) -> None:
+        """Run work(lo, hi) over ranges of rows with about equally many entries."""
+        pieces = 1 if self.threads == 1 else 4 * self.threads
+        marks = np.searchsorted(indptr, np.linspace(0, indptr[-1], pieces + 1)[1:-1])
+        cuts = [0, *marks.tolist(), len(indptr) - 1]
+        run([lambda i=i: work(cuts[i], cuts[i + 1]) for i in range(pieces)], self.threads)  # type: ignore[misc]
+
+    def _chunk(
+        self, chunk: Chunk, moves: NDArray, start: NDArray, end: NDArray
+    ) -> tuple[float, NDArray] | None:
+        """Scores, forward and backward of one chunk; beta is left as the residual.
+
+        Gives Σ log Z and Σ over steps of α_{t−1}ᵀ (β_t · exp score_t / scale_t), or None if digits were lost.
+        """
+        lo, hi, n = chunk.lo, chunk.hi, self.layout.n_labels
+        at = slice(lo, hi)
+        row_kernels.gather(self.rows, self.row_of, self.scores, lo, hi)
+        self.scores[lo : lo + chunk.steps[1], :n] += start
+        last = self.packing.last[
+            np.searchsorted(self.packing.last, lo) : np.searchsorted(self.packing.last, hi)
+        ]
+        self.scores[last, :n] += end
+        scaled.lower_by_max(self.scores, n, self.maxima, lo, hi)
+        np.exp(self.scores[at], out=self.scores[at])
+        self._forward(chunk, moves)
+        if not self.scale[at].min() > SMALLEST[self.precision]:
+            return None
+        pairs = self._backward(chunk, moves)
+        scaled.subtract_gold(self.alpha, self.beta, self.gold, lo, hi)
+        total = scaled.log_sum(self.scale, lo, hi) + float(self.maxima[at].sum(dtype=np.float64))
+        return total, pairs[:n, :n].astype(np.float64)
+
+    def _forward(self, chunk: Chunk, moves: NDArray) -> None:
+        """α_t ∝ (α_{t−1} M) · exp score_t, scaled to sum to 1."""
+        alpha, scores, scale = self.alpha, self.scores, self.scale
+        steps = [chunk.lo + s for s in chunk.steps]
+        a, b = steps[0], steps[1]
+        alpha[a:b] = 1
+        alpha[a:b, self.layout.n_labels :] = 0
+        scaled.advance(alpha[a:b], scores[a:b], scale[a:b])
+        for t in range(1, len(steps) - 1):
+            before, a, b = steps[t - 1], steps[t], steps[t + 1]
+            np.matmul(alpha[before : before + b - a], moves, out=alpha[a:b])
+            scaled.advance(alpha[a:b], scores[a:b], scale[a:b])
+
+    def _backward(self, chunk: Chunk, moves: NDArray) -> NDArray:
+        """β_{t−1} = M (β_t · exp score_t / scale_t), 1 at the end; α_t · β_t are the marginals."""
+        alpha, beta, scores, scale = self.alpha, self.beta, self.scores, self.scale
+        steps = [chunk.lo + s for s in chunk.steps]
+        pairs = np.zeros_like(moves)
+        back = np.ascontiguousarray(moves.T)
+        beta[chunk.lo : chunk.hi] = 1
+        for t in range(len(steps) - 2, 0, -1):
+            before, a, b = steps[t - 1], steps[t], steps[t + 1]
+            scaled.weigh(beta[a:b], scores[a:b], scale[a:b], scores[a:b])
+            previous = slice(before, before + b - a)
+            pairs += alpha[previous].T @ scores[a:b]
+            np.matmul(scores[a:b], back, out=beta[previous])
+        return pairs
+
+
+def _transposed(
+    indptr: NDArray[np.int64], column: NDArray[np.int32], n_columns: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Bounds by column, and the row and entry of each."""
+    starts = np.zeros(n_columns + 1, dtype=np.int64)
+    row, entry = np.empty(len(column), np.int32), np.empty(len(column), np.int64)
+    row_kernels.transpose(indptr, column, starts, row, entry)
+    return starts, row, entry
