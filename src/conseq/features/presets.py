@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conseq.errors import TemplateError
+from conseq.features.sources import Source
 from conseq.features.templates import Template, parse_templates
 
 _CHUNK = """
@@ -182,5 +183,5 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if name not in PRESETS:
         raise TemplateError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     tokens, further = PRESETS[name]
-    text = tokens + "".join(further.format(c=column) for column in columns[1:])
+    text = tokens + "".join(further.format(c=Source("value", "", column)) for column in columns[1:])
     return parse_templates(text.splitlines())

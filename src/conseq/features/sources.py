@@ -4,15 +4,16 @@
 
 Two kinds. A *derived* source is a function of one string of one column, so it is computed once per distinct
 string. A *computed* source looks at the whole sequence (position, lexicons of several words) and gives a
-column of its own. Both stand in one table, `SOURCES`.
+column of its own. The tables `DERIVED` and `COMPUTED` have them all by name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class _ShapeTable(dict[int, str]):
 _SHAPES = _ShapeTable()
 _RUNS = re.compile(r"(.)\1+")
 _DIGIT = re.compile(r"\d")
+_ODD = re.compile(r"[\s()\[\]&,/'#]")
 
 
 def shape(token: str) -> str:
@@ -94,10 +96,7 @@ class Memory:
     """What sources must remember from training: words known well, and the lexicons by name."""
 
     known: frozenset[str] = frozenset()
-    lexicons: Mapping[str, tuple[tuple[str, ...], ...]] = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lexicons", dict(self.lexicons or {}))
+    lexicons: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, corpus: Corpus, lexicons: Mapping[str, Iterable[str]]) -> Memory:
@@ -113,7 +112,7 @@ class Memory:
         }
         return cls(known, entries)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "known": sorted(self.known),
             "lexicons": {n: [" ".join(e) for e in es] for n, es in self.lexicons.items()},
@@ -157,7 +156,7 @@ def _lexicon(corpus: Corpus, name: str, memory: Memory) -> Column:
     """B at the first and I at the further words of each longest match, ignoring case."""
     if name not in memory.lexicons:
         raise TemplateError(f"the lexicon {name!r} is not given; name its file with --lexicon {name}=FILE")
-    column = corpus.columns[corpus.token_column]
+    column = Source("value").column_of(corpus)
     words, levels = _trie(memory.lexicons[name])
     ids = words.encode(s.lower() for s in column.vocabulary)[column.ids]
     left = np.repeat(corpus.lengths, corpus.lengths) - _positions(corpus)
@@ -230,13 +229,20 @@ NEEDS_ARGUMENT = {
     "suffix": "a number",
     "match": "a /pattern/",
     "position": "a number",
-} | {"lexicon": "a name"}
+    "lexicon": "a name",
+}
 
 
 def _number(name: str, argument: str) -> int:
-    if not argument.isdigit() or int(argument) < 1:
+    if not argument.isdecimal() or int(argument) < 1:
         raise TemplateError(f"{name}({argument}) needs a positive number, such as {name}(3)")
     return int(argument)
+
+
+def _spell_column(name: str) -> str:
+    """As `parse_templates` reads it: in quotes if it could be taken for something else."""
+    odd = name in DERIVED or name in COMPUTED or name == "word" or _ODD.search(name)
+    return "'" + name.replace("'", "''") + "'" if odd else name
 
 
 @dataclass(frozen=True)
@@ -248,11 +254,19 @@ class Source:
     column: str = ""  # empty: the token column of the corpus
 
     def __str__(self) -> str:
+        column = _spell_column(self.column)
         if self.name == "value":
-            return self.column or "word"
+            return column or "word"
         argument = f"/{self.argument}/" if self.name == "match" else self.argument
-        inside = ",".join(x for x in (argument, self.column) if x)
+        inside = ",".join(x for x in (argument, column) if x)
         return f"{self.name}({inside})" if inside else self.name
+
+    def check(self) -> None:
+        """Raise if the argument cannot be used."""
+        if self.name == "position":
+            _number(self.name, self.argument)
+        elif self.name in DERIVED:
+            DERIVED[self.name](self.argument, Memory())
 
     @property
     def computed(self) -> bool:

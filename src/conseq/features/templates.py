@@ -4,6 +4,7 @@ A template is a conjunction of parts; a part is a source at an offset from the t
 
     word[0]    suffix(3)[-1]    pos[-1] & pos[0]    match(/^\\d+$/)[1]    lower[-2..2] (five templates)
 
+A name in single quotes is always a column, whatever its characters: 'lower'[0], suffix(2, 'POS tag')[0].
 An attribute is a template with a value of each part, printed as `pos[-1] & pos[0]=DT|NN`.
 """
 
@@ -16,11 +17,18 @@ from dataclasses import dataclass
 from conseq.errors import TemplateError
 from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source
 
+_PATTERN = r"/(?:\\.|[^/\\])*/"
+_QUOTED = r"'(?:[^']|'')+'"
+_ARGUMENT = rf"\s*({_PATTERN}|{_QUOTED}|[^()\[\]/',]*?)\s*"
 _PART = re.compile(
-    r"\s*(?P<name>[^\s()\[\]&,/]+)"
-    r"(?:\(\s*(?:/(?P<pattern>(?:\\.|[^/\\])*)/|(?P<inside>[^()\[\]/]*))\s*(?:,\s*(?P<column>[^()\[\]/,]+?)\s*)?\))?"
+    rf"\s*(?P<name>{_QUOTED}|[^\s()\[\]&,/']+)"
+    rf"(?:\((?P<inside>{_ARGUMENT}(?:,{_ARGUMENT})*)\))?"
     r"\s*\[\s*(?P<low>[+-]?\d+)\s*(?:\.\.\s*(?P<high>[+-]?\d+)\s*)?\]\s*"
 )
+_COMMENT = re.compile(rf"({_PATTERN}|{_QUOTED})|(?:^|\s)#.*")
+
+FARTHEST = 1000
+"""No template looks further from its token than this."""
 
 
 @dataclass(frozen=True)
@@ -67,30 +75,29 @@ def parse_templates(lines: str | Iterable[str]) -> tuple[Template, ...]:
     Traceback (most recent call last):
     conseq.errors.TemplateError: template 1, column 1: 'sufix(3)[0' is not a template; write one like word[0]
     """
-    items = lines.splitlines() if isinstance(lines, str) else list(lines)
+    items = lines.splitlines() if isinstance(lines, str) else lines
     templates: dict[Template, None] = {}
     for number, item in enumerate(items, 1):
-        text = item if isinstance(lines, str) is False else _without_comment(item)
-        if text.strip():
-            templates.update(dict.fromkeys(_parse_line(text, number)))
+        templates.update(dict.fromkeys(parse_template(item, number)))
     return tuple(templates)
 
 
-def _without_comment(line: str) -> str:
-    return re.sub(r"(^|\s)#.*", "", line)
-
-
-def _parse_line(text: str, number: int) -> list[Template]:
+def parse_template(text: str, number: int = 1) -> list[Template]:
+    """The templates of one line: none of a blank one, several of a range; errors name the line `number`."""
+    text = _COMMENT.sub(lambda found: found[1] or "", text)
     parts: list[list[Part]] = []
     place = 0
-    while True:
+    while text.strip():
         found = _PART.match(text, place)
         if not found:
             raise TemplateError(
                 f"template {number}, column {place + 1}: {text[place:].strip()!r} is not a template; "
                 "write one like word[0]"
             )
-        parts.append(_parts(found, number))
+        try:
+            parts.append(_parts(found))
+        except TemplateError as error:
+            raise TemplateError(f"template {number}, column {found.start('name') + 1}: {error}") from None
         place = found.end()
         if place == len(text):
             break
@@ -99,39 +106,62 @@ def _parse_line(text: str, number: int) -> list[Template]:
         place += 1
     if len(parts) > 1 and any(len(p) > 1 for p in parts):
         raise TemplateError(f"template {number}: a range of offsets cannot be joined with &; write each out")
-    if len(parts) == 1:
-        return [Template((part,)) for part in parts[0]]
-    return [Template(tuple(p[0] for p in parts))]
+    if len(parts) > 1:
+        return [Template(tuple(p[0] for p in parts))]
+    return [Template((part,)) for single in parts for part in single]
 
 
-def _parts(found: re.Match[str], number: int) -> list[Part]:
+def _parts(found: re.Match[str]) -> list[Part]:
     low = int(found["low"])
     high = int(found["high"]) if found["high"] else low
     if high < low:
-        raise TemplateError(
-            f"template {number}: the range {low}..{high} is empty; write the lower offset first"
-        )
+        raise TemplateError(f"the range {low}..{high} is empty; write the lower offset first")
+    check_offset(low)
+    check_offset(high)
     source = _source(found)
     return [Part(source, offset) for offset in range(low, high + 1)]
 
 
+def check_offset(offset: int) -> None:
+    """Raise if a template looks too far away."""
+    if abs(offset) > FARTHEST:
+        raise TemplateError(f"the offset {offset} is too far; look at most {FARTHEST} tokens away")
+
+
 def _source(found: re.Match[str]) -> Source:
-    """`name(argument, column)`; a name that is no function is a column."""
-    name, column = found["name"], found["column"] or ""
-    argument = found["pattern"] if found["pattern"] is not None else (found["inside"] or "").strip()
-    if "," in argument and found["pattern"] is None:
-        argument, column = (x.strip() for x in argument.split(",", 1))
+    """`name(argument, column)`; a quoted name, or one that is no function, is a column."""
+    name = found["name"]
+    arguments = re.findall(_ARGUMENT + "(?:,|$)", found["inside"])[:-1] if found["inside"] else []
     if name not in DERIVED and name not in COMPUTED:
-        if argument or column:
+        if arguments:
             known = ", ".join([*DERIVED, *COMPUTED])
             raise TemplateError(f"there is no attribute {name!r}; there are: {known}")
-        return Source("value", "", "" if name == "word" else name)
-    if name in NEEDS_ARGUMENT and not argument:
-        raise TemplateError(f"{name} needs {NEEDS_ARGUMENT[name]} in parentheses")
-    if name not in NEEDS_ARGUMENT:
-        argument, column = "", column or argument
-    if name == "match" and found["pattern"] is None:
-        raise TemplateError(
-            f"match needs a pattern between slashes, such as match(/^[A-Z]/), not {argument!r}"
-        )
-    return Source(name, argument, "" if column == "word" else column)
+        return Source("value", "", _column(name))
+    argument = ""
+    if name in NEEDS_ARGUMENT:
+        if not arguments or not arguments[0]:
+            raise TemplateError(f"{name} needs {NEEDS_ARGUMENT[name]} in parentheses")
+        argument = _argument(name, arguments.pop(0))
+    if len(arguments) > (name in DERIVED) or any(a.startswith("/") for a in arguments):
+        raise TemplateError(f"{name} cannot take {', '.join(arguments)!r}; {_takes(name)}")
+    source = Source(name, argument, _column(arguments[0]) if arguments else "")
+    source.check()
+    return source
+
+
+def _argument(name: str, text: str) -> str:
+    if (name == "match") != text.startswith("/"):
+        raise TemplateError(f"{name} needs {NEEDS_ARGUMENT[name]} in parentheses, not {text!r}")
+    return text[1:-1] if name == "match" else text
+
+
+def _takes(name: str) -> str:
+    needs = [NEEDS_ARGUMENT[name]] if name in NEEDS_ARGUMENT else []
+    may = ["the name of a column, if any"] if name in DERIVED else []
+    return "it takes " + (" and ".join(needs + may) or "nothing")
+
+
+def _column(name: str) -> str:
+    if name.startswith("'"):
+        return name[1:-1].replace("''", "'")
+    return "" if name == "word" else name

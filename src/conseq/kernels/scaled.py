@@ -11,15 +11,20 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def lower_by_max(scores, n_labels, maxima, lo, hi):
-    """scores[t] −= max of its first n_labels entries, so that exp cannot overflow; maxima[t] keeps it."""
+def lower_by_max(scores, gold, n_labels, lo, hi):
+    """scores[t] −= max of its first n_labels entries, so that exp cannot overflow.
+
+    Gives Σ over t of (max − the score of the gold label), summed in double precision from small differences.
+    """
+    total = 0.0
     for t in range(lo, hi):
         top = scores[t, 0]
         for y in range(1, n_labels):
             top = max(top, scores[t, y])
-        maxima[t] = top
         for y in range(scores.shape[1]):
             scores[t, y] -= top
+        total -= np.float64(scores[t, gold[t]])
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -80,11 +80,8 @@ def observe(
 ) -> tuple[Layout, Observed]:
     """The weights that training data calls for, with their counts."""
     feature, label, state_events, state_contexts = _state_features(design, labels, n_labels)
-    inner = np.ones(len(labels), dtype=bool)
     filled = offsets[:-1][np.diff(offsets) > 0]
-    inner[filled] = False
-    into = np.flatnonzero(inner)
-    moves, move_events, move_contexts = _moves(labels[into - 1], labels[into], n_labels, transitions)
+    moves, move_events, move_contexts = _moves(move_counts(labels, offsets, n_labels), transitions)
     last = offsets[1:][np.diff(offsets) > 0] - 1
     starts, start_events = _ends(labels[filled], n_labels, boundaries)
     ends, end_events = _ends(labels[last], n_labels, boundaries)
@@ -120,15 +117,23 @@ def _state_features(
     return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
 
 
+def move_counts(labels: NDArray[np.int32], offsets: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
+    """How often each label follows each other one inside a sequence, [Y, Y] (from, to)."""
+    inner = np.ones(len(labels), dtype=bool)
+    inner[offsets[:-1][np.diff(offsets) > 0]] = False
+    into = np.flatnonzero(inner)
+    codes = labels[into - 1].astype(np.int64) * n_labels + labels[into]
+    return np.bincount(codes, minlength=n_labels**2).reshape(n_labels, n_labels)
+
+
 def _moves(
-    source: NDArray, target: NDArray, n_labels: int, wanted: bool
+    counts: NDArray[np.int64], wanted: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
     if not wanted:
         return np.empty((0, 2), np.int32), np.empty(0), np.empty(0)
-    counts = np.bincount(source.astype(np.int64) * n_labels + target, minlength=n_labels**2)
-    table = counts.reshape(n_labels, n_labels).astype(np.float64)
-    moves = np.argwhere(table > 0).astype(np.int32)
-    return moves, table[table > 0], table.sum(axis=1)[moves[:, 0]]
+    moves = np.argwhere(counts > 0).astype(np.int32)
+    contexts = counts.sum(axis=1)[moves[:, 0]]
+    return moves, counts[counts > 0].astype(np.float64), contexts.astype(np.float64)
 
 
 def _ends(labels: NDArray, n_labels: int, wanted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.kernels import scaled
-from conseq.models.layout import Layout, Observed
+from conseq.models.layout import Layout, Observed, move_counts
 from conseq.threads import run
 
 CHUNK = 1 << 15
@@ -89,6 +89,7 @@ class ChainObjective:
         self.design = design
         self.packing = pack(offsets)
         self.gold = labels[self.packing.token]
+        self.gold_moves = move_counts(labels, offsets, layout.n_labels)
         self.row_of = np.ascontiguousarray(design.row_of[self.packing.token])
         self.by_row = _transposed(
             np.arange(len(self.row_of) + 1) * self.row_of.shape[1], self.row_of.ravel(), design.n_rows
@@ -104,7 +105,7 @@ class ChainObjective:
         shape = (len(self.row_of), self.width)
         self.rows = np.empty((self.design.n_rows, self.width), self.precision)
         self.scores, self.alpha, self.beta = (np.empty(shape, self.precision) for _ in range(3))
-        self.maxima, self.scale = np.empty(shape[0], self.precision), np.empty(shape[0], self.precision)
+        self.scale = np.empty(shape[0], self.precision)
         self.value = self.design.value.astype(self.precision, copy=False)
         entry = self.by_attribute[2]
         self.attribute_value = self.value[entry]
@@ -122,32 +123,38 @@ class ChainObjective:
         return value, gradient
 
     def _likelihood(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """−Σ log p(y | x) = Σ log Z(x) − w · (observed events), and its gradient."""
+        """Σ (log Z(x) − score of the gold labels) and its gradient.
+
+        Both terms are large and nearly equal, so each chunk sums their small differences; the transitions of
+        the gold labels are added here, from the same rounded matrix that the chunks use.
+        """
         layout, dtype = self.layout, self.precision
         pairwise, start, end = layout.chain(weights)
-        top = pairwise.max(initial=0.0)
-        moves = self._padded(np.exp(pairwise - top))
-        state = np.ascontiguousarray(layout.state(weights), dtype=dtype)
-        self._expand(state)
+        moves = self._padded(np.exp(pairwise - pairwise.max(initial=0.0)))
+        self._expand(np.ascontiguousarray(layout.state(weights), dtype=dtype))
         chain = (moves, start.astype(dtype), end.astype(dtype))
         parts = run([lambda c=c: self._chunk(c, *chain) for c in self.packing.chunks], self.threads)  # type: ignore[misc]
         whole = [part for part in parts if part is not None]
         if len(whole) < len(parts):
             return np.inf, np.zeros(layout.size)
-        logs = sum(part[0] for part in whole) + top * (len(self.gold) - len(self.packing.last))
-        pairs = sum((part[1] for part in whole), np.zeros(pairwise.shape)) * np.exp(pairwise - top)
+        n = layout.n_labels
+        square = moves[:n, :n].astype(np.float64)
+        pairs = sum((part[1] for part in whole), np.zeros(pairwise.shape)) * square
         gradient = np.empty(layout.size)
         self._push(gradient)
-        first = np.concatenate(
-            [self.beta[c.lo : c.lo + c.steps[1]] for c in self.packing.chunks] or [self.beta]
-        )
-        n = layout.n_labels
-        starts = first.sum(axis=0, dtype=np.float64)[:n]
+        opening = [self.beta[c.lo : c.lo + c.steps[1]] for c in self.packing.chunks]
+        starts = np.concatenate([self.beta[:0], *opening]).sum(axis=0, dtype=np.float64)[:n]
         ends = self.beta[self.packing.last].sum(axis=0, dtype=np.float64)[:n]
         layout.put_chain(gradient, pairs, starts, ends)
         a, b, _, _ = layout.bounds
         gradient[a:b] -= self.observed.events[a:b]
-        return float(logs - weights @ self.observed.events), gradient
+        return float(sum(part[0] for part in whole) - self._gold_score(square)), gradient
+
+    def _gold_score(self, square: NDArray[np.float64]) -> float:
+        """Σ log M over the transitions of the gold labels."""
+        seen = self.gold_moves > 0
+        with np.errstate(divide="ignore"):
+            return float(self.gold_moves[seen] @ np.log(square[seen]))
 
     def _padded(self, square: NDArray) -> NDArray:
         out = np.zeros((self.width, self.width), dtype=self.precision)
@@ -187,7 +194,8 @@ class ChainObjective:
     ) -> tuple[float, NDArray] | None:
         """Scores, forward and backward of one chunk; beta is left as the residual.
 
-        Gives Σ log Z and Σ over steps of α_{t−1}ᵀ (β_t · exp score_t / scale_t), or None if digits were lost.
+        Gives Σ (log Z − gold score) without transitions, and Σ over steps of α_{t−1}ᵀ (β_t · exp score_t /
+        scale_t), or None if digits were lost.
         """
         lo, hi, n = chunk.lo, chunk.hi, self.layout.n_labels
         at = slice(lo, hi)
@@ -197,15 +205,14 @@ class ChainObjective:
             np.searchsorted(self.packing.last, lo) : np.searchsorted(self.packing.last, hi)
         ]
         self.scores[last, :n] += end
-        scaled.lower_by_max(self.scores, n, self.maxima, lo, hi)
+        gap = scaled.lower_by_max(self.scores, self.gold, n, lo, hi)
         np.exp(self.scores[at], out=self.scores[at])
         self._forward(chunk, moves)
         if not self.scale[at].min() > SMALLEST[self.precision]:
             return None
         pairs = self._backward(chunk, moves)
         scaled.subtract_gold(self.alpha, self.beta, self.gold, lo, hi)
-        total = scaled.log_sum(self.scale, lo, hi) + float(self.maxima[at].sum(dtype=np.float64))
-        return total, pairs[:n, :n].astype(np.float64)
+        return gap + scaled.log_sum(self.scale, lo, hi), pairs[:n, :n].astype(np.float64)
 
     def _forward(self, chunk: Chunk, moves: NDArray) -> None:
         """α_t ∝ (α_{t−1} M) · exp score_t, scaled to sum to 1."""

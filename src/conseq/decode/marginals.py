@@ -1,0 +1,129 @@
+"""Probabilities under the chain: of a state at a token, and of a passage through sets of states.
+
+Potentials ─→ marginals ─→ node[T,S], log_partition[N]
+Potentials, i ─→ Lattice (forward and backward of one sequence) ─→ span_probability, many times
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.decode.viterbi import chunks
+from conseq.errors import InfeasibleError, ScoreError
+from conseq.kernels import sums
+from conseq.potentials import Potentials
+from conseq.threads import map_chunks
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """node[t,s] = p(state s at token t), log_partition[n] = log Σ over labellings of exp(score)."""
+
+    node: NDArray[np.float64]  # [T,S]
+    log_partition: NDArray[np.float64]  # [N]
+
+
+def marginals(potentials: Potentials, threads: int = 1) -> Marginals:
+    """Marginals of every token of every sequence, by forward–backward.
+
+    >>> marginals(Potentials.of(np.log([[0.25, 0.75]]))).node.round(6)
+    array([[0.25, 0.75]])
+    """
+    arrays = potentials.arrays()
+    node = np.empty(potentials.unary.shape)
+    log_partition = np.empty(len(potentials))
+
+    def work(first: int, last: int) -> None:
+        sums.marginals(*arrays, first, last, node, log_partition)
+
+    map_chunks(work, chunks(potentials, threads), threads)
+    infeasible = np.flatnonzero(log_partition == -np.inf)
+    if len(infeasible):
+        raise _infeasible(int(infeasible[0]))
+    return Marginals(node, log_partition)
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Forward and backward messages of one sequence, from which spans get their probabilities."""
+
+    potentials: Potentials  # of one sequence
+    message: NDArray[np.float64]  # [2,L,S], see `kernels/sums.py`
+    scale: NDArray[np.float64]  # [2,L]
+
+    @classmethod
+    def of(cls, potentials: Potentials, i: int = 0) -> Lattice:
+        sequence = potentials[i]
+        unary, pairwise, start, end, _, kind = sequence.arrays()
+        message, scale = np.empty((2, *unary.shape)), np.empty((2, len(unary)))
+        sums.lattice(unary, pairwise, start, end, kind, message, scale)
+        if len(unary) and (message[:, -1].sum(axis=0) + unary[-1]).max() == -np.inf:
+            raise _infeasible(i)
+        return cls(sequence, message, scale)
+
+    def span_probability(
+        self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
+    ) -> float:
+        """The probability that the labelling passes through the set `before` at token start−1, inside[k] at
+        start + k for the L rows of `inside`, and `after` at start + L.
+
+        Masks are bool[S], inside bool[L,S]. A neighbour that does not exist, or is None, imposes nothing.
+        """
+        first, masks = self._masks(start, before, inside, after)
+        if len(masks) == 0:
+            return 1.0
+        unary, pairwise, _, _, _, kind = self.potentials.arrays()
+        log_p = sums.passage(unary, pairwise, kind, self.message, self.scale, first, masks)
+        return min(1.0, math.exp(log_p))
+
+    def _masks(
+        self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
+    ) -> tuple[int, NDArray[np.bool_]]:
+        """The first token that is restricted, and one mask for it and each one after it, [M,S]."""
+        length, size = self.potentials.unary.shape
+        rows = _mask("inside", inside, (np.shape(inside)[0], size))
+        stop = start + len(rows)
+        if not 0 <= start <= stop <= length:
+            raise ScoreError(
+                f"the sequence has {length} tokens; a span from {start} to {stop} is not within it"
+            )
+        first = start
+        if before is not None and start > 0:
+            rows, first = np.vstack([_mask("before", before, (size,)), rows]), start - 1
+        if after is not None and stop < length:
+            rows = np.vstack([rows, _mask("after", after, (size,))])
+        return first, rows
+
+
+def span_probability(
+    potentials: Potentials,
+    i: int,
+    start: int,
+    before: ArrayLike | None,
+    inside: ArrayLike,
+    after: ArrayLike | None,
+) -> float:
+    """The probability of one span of sequence i; for many spans of one sequence keep its `Lattice`.
+
+    >>> fair = Potentials.of(np.zeros((3, 2)))
+    >>> span_probability(fair, 0, 1, [True, False], [[False, True]], None)
+    0.25
+    """
+    return Lattice.of(potentials, i).span_probability(start, before, inside, after)
+
+
+def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    mask = np.ascontiguousarray(values, dtype=bool)
+    if mask.shape != shape:
+        raise ScoreError(f"{name} has the shape {mask.shape}; give a mask of {shape}")
+    return mask
+
+
+def _infeasible(i: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"sequence {i} (from 0) has no labelling: each meets a score of -inf; allow more states or steps"
+    )

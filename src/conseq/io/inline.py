@@ -1,0 +1,195 @@
+"""Text with inline tags ↔ corpora.  "<author>A. Cau,</author> <title>…" ↔ tokens, labels, plain text.
+
+One sequence a line. A tag always ends a token; tags inside tags give hierarchical labels; what stands
+outside all tags is O. `&lt;`, `&amp;` and their like stand for the characters they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.entities import html5
+
+from conseq.corpus import Corpus, Sequence
+from conseq.errors import DataError
+from conseq.io.atomic import Output, emit
+from conseq.io.lines import Line, Reader, check_has_tokens, parse_lines, stream_lines
+from conseq.io.source import Block, Input, load
+from conseq.io.spans import SCHEMES, Span, spans_of
+from conseq.io.stream import MAX_TOKENS
+from conseq.tokens import DEFAULT, Tokeniser, tokeniser
+
+_NAME = r"[^\W\d][\w.:-]*"
+TAG = re.compile(rf"<(/?)({_NAME})\s*>")
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;"})
+
+
+def read_inline(source: Input, *, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Corpus:
+    """Read tagged text; `tokens` names the tokeniser, `scheme` ('bio', 'plain') how labels are written.
+
+    >>> import io
+    >>> corpus = read_inline(io.BytesIO(b"<author>A. Cau</author> , 1990\\n"))
+    >>> corpus[0].tokens, corpus[0].labels
+    (['A', '.', 'Cau', ',', '1990'], ['B-author', 'I-author', 'I-author', 'O', 'O'])
+    """
+    return parse_inline(load(source), tokens=tokens, scheme=scheme)
+
+
+def parse_inline(block: Block, *, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Corpus:
+    """The corpus in a block that holds a whole file."""
+    return parse_lines(block, _reader(tokens, scheme))
+
+
+def stream_inline(
+    source: Input,
+    *,
+    tokens: str | Tokeniser = DEFAULT,
+    scheme: str = "bio",
+    max_tokens: int = MAX_TOKENS,
+) -> Iterator[Corpus]:
+    """Read tagged text batch by batch (of about `max_tokens`), each as soon as it is there."""
+    return stream_lines(source, _reader(tokens, scheme), max_tokens)
+
+
+def _reader(tokens: str | Tokeniser, scheme: str) -> Reader:
+    tokenise = tokeniser(tokens)
+    if scheme not in SCHEMES:
+        raise DataError(f"there is no scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    labels_of = SCHEMES[scheme]
+
+    def read(markup: str) -> Line | None:
+        line = _Tagged(tokenise)
+        line.read(markup)
+        places = line.characters
+        return (
+            Line.of_text("".join(line.texts), places, labels_of(line.spans(), len(places)))
+            if places
+            else None
+        )
+
+    return read
+
+
+@dataclass
+class _Tagged:
+    """A line of tagged text, read from left to right."""
+
+    tokenise: Tokeniser
+    texts: list[str] = field(default_factory=list)
+    length: int = 0
+    characters: list[tuple[int, int]] = field(default_factory=list)
+    elements: list[Span] = field(default_factory=list)  # in the order of their first tags
+    around: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # open elements, and the columns of their tags
+
+    def read(self, markup: str) -> None:
+        place = 0
+        for tag in TAG.finditer(markup):
+            self.add_text(markup[place : tag.start()])
+            place = tag.end()
+            (self.close if tag[1] else self.open)(tag[2], tag.start() + 1)
+        self.add_text(markup[place:])
+        if self.around:
+            element, column = self.around[-1]
+            name = self.elements[element].type
+            raise DataError(f"column {column}: <{name}> is not closed; add </{name}> to the line")
+
+    def add_text(self, escaped: str) -> None:
+        text = unescape(escaped)
+        self.characters += [(a + self.length, b + self.length) for a, b in self.tokenise(text)]
+        self.texts.append(text)
+        self.length += len(text)
+
+    def open(self, name: str, column: int) -> None:
+        self.around.append((len(self.elements), column))
+        self.elements.append(Span(len(self.characters), -1, name))
+
+    def close(self, name: str, column: int) -> None:
+        names = [self.elements[element].type for element, _ in self.around]
+        if name not in names:
+            raise DataError(
+                f"column {column}: </{name}> closes nothing; open it, or write &lt; for a plain <"
+            )
+        if name != names[-1]:
+            raise DataError(
+                f"column {column}: </{name}> stands inside <{names[-1]}>; close {names[-1]} before it"
+            )
+        element, _ = self.around.pop()
+        self.elements[element] = self.elements[element]._replace(end=len(self.characters))
+
+    def spans(self) -> list[Span]:
+        """The elements that have tokens."""
+        return [span for span in self.elements if span.start < span.end]
+
+
+def unescape(text: str) -> str:
+    """The text with the characters that entities stand for; what names no character stays.
+
+    >>> unescape("R&amp;D &#233; &#xe9; AT&T &nosuch;")
+    'R&D é é AT&T &nosuch;'
+    """
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    decimal, hexadecimal, name = entity.groups()
+    if name:
+        return html5.get(f"{name};", entity[0])
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    valid = code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+    return chr(code) if valid else entity[0]
+
+
+def format_inline(corpus: Corpus) -> str:
+    """The texts with the labels' segments in tags, a line each.
+
+    >>> format_inline(Corpus.from_sequences([["R&D", "now"]], [["B-org", "O"]]))
+    '<org>R&amp;D</org> now\\n'
+    """
+    check_has_tokens(corpus)
+    return "".join(f"{_tagged(sequence)}\n" for sequence in corpus)
+
+
+def write_inline(corpus: Corpus, target: Output) -> None:
+    """Write tagged text, a sequence a line."""
+    emit(target, format_inline(corpus))
+
+
+def _tagged(sequence: Sequence) -> str:
+    spans = spans_of(sequence.labels or [])
+    before: dict[int, str] = {}
+    after: dict[int, str] = {}
+    for span in spans:
+        _check_name(span.type)
+        before[span.start] = before.get(span.start, "") + f"<{span.type}>"
+        after[span.end - 1] = f"</{span.type}>" + after.get(span.end - 1, "")
+    text, places = _text_and_places(sequence)
+    parts, end = [], 0
+    for token, (start, stop) in enumerate(places):
+        parts += [text[end:start].translate(_ESCAPES), before.get(token, "")]
+        parts += [text[start:stop].translate(_ESCAPES), after.get(token, "")]
+        end = stop
+    return "".join([*parts, text[end:].translate(_ESCAPES)])
+
+
+def _text_and_places(sequence: Sequence) -> tuple[str, list[tuple[int, int]]]:
+    """The original text, or the tokens joined by blanks, and where each token stands in it."""
+    if sequence.text is not None:
+        return sequence.text, sequence.characters or []
+    tokens = sequence.tokens
+    places = []
+    start = 0
+    for token in tokens:
+        places.append((start, start + len(token)))
+        start += len(token) + 1
+    return " ".join(tokens), places
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(_NAME, name):
+        raise DataError(
+            f"the label {name!r} cannot be a tag; rename it to letters, digits and . : - _, a letter first"
+        )

@@ -1,0 +1,155 @@
+"""The best labelling of a chain (max-plus), sequence after sequence.
+
+    unary[T,S], pairwise[C,S,S], start[S], end[S], offsets[N+1], kind[T] or empty
+        ─→ states[T], scores[N]
+
+Axes: T tokens of all sequences end to end, S states, C kinds of step, N sequences, W = S rounded up
+to a multiple of LANES. All scores are logarithms; −inf is forbidden and flows through every line.
+
+The inner loops run over whole padded rows of 2-dimensional arrays without cutting views: a view in
+numba counts references atomically, which cost more than the row's arithmetic when it was measured.
+(Slice assignments and np.full are loops here, because numba compiles those much longer.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+LANES = 4
+"""Rows are padded to a multiple of this; the loops over previous states take as many at a time."""
+
+
+@njit(nogil=True, cache=True)
+def larger(a: float, b: float) -> float:
+    return a if a > b else b
+
+
+@njit(nogil=True, cache=True)
+def both_ways(pairwise: Array) -> Array:
+    """[2C,W,W], −inf beyond S: the C matrices [from,to], then the same C as [to,from]."""
+    kinds, size, _ = pairwise.shape
+    width = (size + LANES - 1) // LANES * LANES
+    matrix = np.empty((2 * kinds, width, width))
+    for c in range(kinds):
+        for i in range(width):
+            for j in range(width):
+                inside = i < size and j < size
+                matrix[c, i, j] = pairwise[c, i, j] if inside else -np.inf
+                matrix[c + kinds, i, j] = pairwise[c, j, i] if inside else -np.inf
+    return matrix
+
+
+@njit(nogil=True, cache=True)
+def forbidden(rows: int, width: int) -> Array:
+    """[rows,width] of −inf."""
+    array = np.empty((rows, width))
+    for i in range(rows):
+        for j in range(width):
+            array[i, j] = -np.inf
+    return array
+
+
+@njit(nogil=True, cache=True)
+def longest(offsets: Array, first: int, last: int) -> int:
+    """Tokens in the longest of the sequences first … last−1."""
+    length = 0
+    for n in range(first, last):
+        length = max(length, offsets[n + 1] - offsets[n])
+    return length
+
+
+@njit(nogil=True, cache=True)
+def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> None:
+    """reach[t,j] = max_i (delta[0,i] + matrix[c,i,j])."""
+    width = delta.shape[1]
+    for j in range(width):
+        reach[t, j] = -np.inf
+    for i in range(0, width, LANES):
+        a, b, d, e = delta[0, i], delta[0, i + 1], delta[0, i + 2], delta[0, i + 3]
+        if larger(larger(a, b), larger(d, e)) == -np.inf:
+            continue
+        for j in range(width):
+            ab = larger(a + matrix[c, i, j], b + matrix[c, i + 1, j])
+            de = larger(d + matrix[c, i + 2, j], e + matrix[c, i + 3, j])
+            reach[t, j] = larger(reach[t, j], larger(ab, de))
+
+
+@njit(nogil=True, cache=True)
+def fill(
+    unary: Array, matrix: Array, start: Array, kind: Array, a: int, b: int, delta: Array, reach: Array
+) -> None:
+    """Scores of the best prefixes of the tokens a … b−1 (Viterbi 1967):
+
+    reach[t,j] = max_i (delta_{t−1}[i] + pairwise[i,j]);   delta_t[j] = reach[t,j] + unary[t,j]
+
+    reach[0] = start. Only reach is kept; delta[1,W] ends as that of the last token.
+    """
+    size = len(start)
+    for t in range(b - a):
+        if t > 0:
+            advance_max(delta, matrix, kind[a + t] if kind.size else 0, reach, t)
+        for j in range(size):
+            if t == 0:
+                reach[t, j] = start[j]
+            delta[0, j] = reach[t, j] + unary[a + t, j]
+
+
+@njit(nogil=True, cache=True)
+def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array, states: Array) -> None:
+    """Walk back from states[b−1], at every step to the lowest previous state that attains reach.
+
+    The sums of `fill` are repeated here bit for bit, so an exact comparison finds it, and no
+    back-pointers need to be stored.
+    """
+    size = unary.shape[1]
+    kinds = len(matrix) // 2
+    for t in range(b - 1, a, -1):
+        j = states[t]
+        c = kinds + (kind[t] if kind.size else 0)
+        i = 0
+        while i < size - 1:
+            if (reach[t - a - 1, i] + unary[t - 1, i]) + matrix[c, j, i] == reach[t - a, j]:
+                break
+            i += 1
+        states[t - 1] = i
+
+
+@njit(nogil=True, cache=True)
+def viterbi(
+    unary: Array,
+    pairwise: Array,
+    start: Array,
+    end: Array,
+    offsets: Array,
+    kind: Array,
+    first: int,
+    last: int,
+    states: Array,
+    scores: Array,
+) -> None:
+    """Best states and their score for the sequences first … last−1.
+
+    A sequence without a feasible labelling gets the score −inf and the states −1. Memory beyond the
+    arguments: one row of W scores per token of the longest sequence.
+    """
+    matrix = both_ways(pairwise)
+    delta = forbidden(1, matrix.shape[1])
+    reach = forbidden(longest(offsets, first, last), matrix.shape[1])
+    for n in range(first, last):
+        a, b = offsets[n], offsets[n + 1]
+        fill(unary, matrix, start, kind, a, b, delta, reach)
+        best, score = -1, -np.inf
+        for j in range(len(end)):
+            if delta[0, j] + end[j] > score:
+                best, score = j, delta[0, j] + end[j]
+        scores[n] = score if b > a else 0.0
+        for t in range(a, b):
+            states[t] = best
+        if best >= 0:
+            trace(unary, matrix, kind, a, b, reach, states)

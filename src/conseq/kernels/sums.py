@@ -1,0 +1,275 @@
+"""Sums over all labellings of a chain: forward, backward, marginals, in the log domain.
+
+    unary[T,S], pairwise[C,S,S], start[S], end[S], offsets[N+1], kind[T] or empty
+        ─→ node[T,S], log_partition[N]                       (`marginals`)
+        ─→ message[2,L,S], scale[2,L] of one sequence        (`lattice`) ─→ log probability (`passage`)
+
+Axes as in `chain.py`; L tokens of a sequence; the axis of 2 is LEFT, RIGHT. The message of a side to a
+token is the logarithm of the sum over all labellings of the tokens on that side, up to a constant:
+
+    left[0] = start,    left[t,j] = log Σ_i exp(left[t−1,i] + unary[t−1,i] − scale[t−1] + pairwise[i,j])
+    p(y_t = j) ∝ exp(left[t,j] + unary[t,j] + right[t,j])
+
+and right likewise from the other end. scale keeps the maximum of every vector at 0, so nothing overflows
+and long sequences lose no digits.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from conseq.kernels.chain import LANES, Array, both_ways, forbidden, larger, longest
+from conseq.kernels.explog import exp, log
+
+Steps = tuple[Array, Array, Array]  # matrix, top, weights: see `prepare`
+
+LEFT, RIGHT = 0, 1
+
+TINY = 1e-280
+"""exp flushes terms below 1e−307 to 0: against a sum of at least TINY they do not count."""
+
+
+@njit(nogil=True, cache=True)
+def prepare(pairwise: Array) -> Steps:
+    """What `advance` needs: matrix[2C,W,W] of `both_ways`, top[2C,W] and weights[2C,W,W],
+
+    top[c,j] = max_i matrix[c,i,j] (0 where all are −inf),   weights[c,i,j] = exp(matrix[c,i,j] − top[c,j])
+    """
+    matrix = both_ways(pairwise)
+    width = matrix.shape[1]
+    top = forbidden(len(matrix), width)
+    weights = np.empty(matrix.shape)
+    for c in range(len(matrix)):
+        for i in range(width):
+            for j in range(width):
+                top[c, j] = larger(top[c, j], matrix[c, i, j])
+        for j in range(width):
+            top[c, j] = top[c, j] if top[c, j] > -np.inf else 0.0
+        for i in range(width):
+            for j in range(width):
+                weights[c, i, j] = exp(matrix[c, i, j] - top[c, j])
+    return matrix, top, weights
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def multiply(x: Array, weights: Array, c: int, p: Array, out: Array) -> None:
+    """out[j] = Σ_i exp(x[i]) · weights[c,i,j]; p is room for exp(x)."""
+    width = len(x)
+    for j in range(width):
+        p[j] = exp(x[j])
+        out[j] = 0.0
+    for i in range(0, width, LANES):
+        a, b, d, e = p[i], p[i + 1], p[i + 2], p[i + 3]
+        if a + b + d + e == 0.0:
+            continue
+        for j in range(width):
+            ab = a * weights[c, i, j] + b * weights[c, i + 1, j]
+            de = d * weights[c, i + 2, j] + e * weights[c, i + 3, j]
+            out[j] += ab + de
+
+
+@njit(nogil=True, cache=True)
+def log_sum(x: Array, matrix: Array, c: int, j: int) -> float:
+    """log Σ_i exp(x[i] + matrix[c,i,j]), for scores of any size."""
+    highest, total = -np.inf, 0.0
+    for i in range(matrix.shape[1]):
+        highest = larger(highest, x[i] + matrix[c, i, j])
+    if highest == -np.inf:
+        return highest
+    for i in range(matrix.shape[1]):
+        if x[i] > -np.inf:
+            total += math.exp(x[i] + matrix[c, i, j] - highest)
+    return highest + math.log(total)
+
+
+@njit(nogil=True, cache=True)
+def advance(
+    x: Array, matrix: Array, top: Array, weights: Array, c: int, size: int, p: Array, out: Array
+) -> None:
+    """out[j] = log Σ_i exp(x[i] + matrix[i,j]) = top[j] + log Σ_i exp(x[i]) · weights[i,j].
+
+    An entry whose sum is below TINY, where terms may have been lost, is computed again by `log_sum`.
+    """
+    multiply(x, weights, c, p, out)
+    width = len(x)
+    lost = 0
+    for j in range(width):
+        value = log(out[j]) + top[c, j]
+        lost += out[j] < TINY
+        out[j] = -np.inf if out[j] < TINY else value
+    if lost > width - size:
+        for j in range(size):
+            if out[j] == -np.inf:
+                out[j] = log_sum(x, matrix, c, j)
+
+
+@njit(nogil=True, cache=True)
+def highest_of(x: Array) -> float:
+    """max x; four running maxima, because one would wait for itself at every entry."""
+    a, b, d, e = x[0], x[1], x[2], x[3]
+    for i in range(LANES, len(x), LANES):
+        a, b = larger(a, x[i]), larger(b, x[i + 1])
+        d, e = larger(d, x[i + 2]), larger(e, x[i + 3])
+    return larger(larger(a, b), larger(d, e))
+
+
+@njit(nogil=True, cache=True)
+def normalise(x: Array) -> float:
+    """Lower x so that its maximum is 0, and return what was subtracted (−inf if all of x is)."""
+    highest = highest_of(x)
+    if highest > -np.inf:
+        for j in range(len(x)):
+            x[j] -= highest
+    return highest
+
+
+@njit(nogil=True, cache=True)
+def sweep(
+    unary: Array,
+    steps: Steps,
+    boundary: Array,
+    kind: Array,
+    a: int,
+    b: int,
+    side: int,
+    work: Array,
+    message: Array,
+    scale: Array,
+) -> None:
+    """The messages of one side to the tokens a … b−1 (formulas at the top of the file).
+
+    boundary[2,S] is start and end; work[3,W] is room for vectors, with −inf in its padding.
+    """
+    size = boundary.shape[1]
+    matrix, top, weights = steps
+    transposed = side * (len(matrix) // 2)
+    x, p, out = work[0], work[1], work[2]
+    for k in range(b - a):
+        t = k if side == LEFT else b - a - 1 - k
+        if k > 0:
+            c = kind[a + t + side] if kind.size else 0
+            advance(x, matrix, top, weights, transposed + c, size, p, out)
+        for j in range(size):
+            message[side, t, j] = out[j] if k > 0 else boundary[side, j]
+            x[j] = message[side, t, j] + unary[a + t, j]
+        scale[side, t] = normalise(x)
+
+
+@njit(nogil=True, cache=True)
+def sweep_both(
+    unary: Array,
+    steps: Steps,
+    start: Array,
+    end: Array,
+    kind: Array,
+    a: int,
+    b: int,
+    work: Array,
+    message: Array,
+    scale: Array,
+) -> None:
+    boundary = np.empty((2, len(start)))
+    for j in range(len(start)):
+        boundary[LEFT, j], boundary[RIGHT, j] = start[j], end[j]
+    for side in range(2):
+        sweep(unary, steps, boundary, kind, a, b, side, work, message, scale)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def exp_normalise(x: Array) -> float:
+    """x ← exp(x) / Σ exp(x), and return log Σ exp(x) (if that is −inf, x ← 0)."""
+    highest = highest_of(x)
+    total = 0.0
+    for j in range(len(x)):
+        x[j] = exp(x[j] - highest) if highest > -np.inf else 0.0
+        total += x[j]
+    if total == 0.0:
+        return highest
+    for j in range(len(x)):
+        x[j] /= total
+    return highest + math.log(total)
+
+
+@njit(nogil=True, cache=True)
+def beliefs(unary: Array, a: int, b: int, message: Array, scale: Array, x: Array, node: Array) -> float:
+    """Marginals of the tokens a … b−1 from their messages; returns log Z.
+
+    log Z = Σ_{t < last} scale[LEFT,t] + log Σ_j exp(left[last,j] + unary[last,j] + right[last,j])
+    """
+    size = unary.shape[1]
+    log_partition = 0.0
+    for t in range(b - a):
+        for j in range(size):
+            x[j] = message[LEFT, t, j] + unary[a + t, j] + message[RIGHT, t, j]
+        for j in range(size, len(x)):
+            x[j] = -np.inf
+        total = exp_normalise(x)
+        log_partition += total if a + t == b - 1 else scale[LEFT, t]
+        for j in range(size):
+            node[a + t, j] = x[j]
+    return log_partition
+
+
+@njit(nogil=True, cache=True)
+def marginals(
+    unary: Array,
+    pairwise: Array,
+    start: Array,
+    end: Array,
+    offsets: Array,
+    kind: Array,
+    first: int,
+    last: int,
+    node: Array,
+    log_partition: Array,
+) -> None:
+    """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible."""
+    steps = prepare(pairwise)
+    work = forbidden(3, steps[0].shape[1])
+    length = longest(offsets, first, last)
+    message, scale = np.empty((2, length, len(start))), np.empty((2, length))
+    for n in range(first, last):
+        a, b = offsets[n], offsets[n + 1]
+        sweep_both(unary, steps, start, end, kind, a, b, work, message, scale)
+        log_partition[n] = beliefs(unary, a, b, message, scale, work[1], node)
+
+
+@njit(nogil=True, cache=True)
+def lattice(
+    unary: Array, pairwise: Array, start: Array, end: Array, kind: Array, message: Array, scale: Array
+) -> None:
+    """The messages of one sequence, kept."""
+    steps = prepare(pairwise)
+    work = forbidden(3, steps[0].shape[1])
+    sweep_both(unary, steps, start, end, kind, 0, len(unary), work, message, scale)
+
+
+@njit(nogil=True, cache=True)
+def passage(
+    unary: Array, pairwise: Array, kind: Array, message: Array, scale: Array, first: int, masks: Array
+) -> float:
+    """log p(the labelling passes masks[k] at token first + k, for all k), from the messages of `lattice`.
+
+    x[j] sums what reaches j from the left through the masks, in the units of left + unary − scale, so
+    log p = log Σ_j exp(x[j] + right[j]) − log Σ_j exp(left[j] + unary[j] − scale + right[j]) at the end.
+    """
+    length, size = masks.shape
+    room = forbidden(2, (size + LANES - 1) // LANES * LANES)
+    x, y = room[0], room[1]
+    for k in range(length):
+        t = first + k
+        for j in range(size):
+            y[j] = -np.inf
+            if masks[k, j]:
+                c = kind[t] if kind.size else 0
+                left = message[LEFT, t, j] if k == 0 else log_sum(x, pairwise, c, j)
+                y[j] = left + unary[t, j] - scale[LEFT, t]
+        x, y = y, x
+    last = first + length - 1
+    for j in range(size):
+        x[j] += message[RIGHT, last, j]
+        y[j] = message[LEFT, last, j] + unary[last, j] - scale[LEFT, last] + message[RIGHT, last, j]
+    return exp_normalise(x) - exp_normalise(y)

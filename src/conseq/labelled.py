@@ -1,0 +1,134 @@
+"""Labelled sequences as a person wants to see them: tokens, labels, segments cut out of the text.
+
+    Corpus + Paths (+ Potentials for the confidences) ─→ Labelled, a list of LabelledSequence
+
+In a notebook a labelled sequence shows its segments in colour.
+"""
+
+from __future__ import annotations
+
+import html
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conseq.corpus import Corpus, Sequence
+from conseq.decode.marginals import Lattice
+from conseq.decode.viterbi import Paths
+from conseq.potentials import Potentials
+from conseq.schema import Schema, Span
+
+HUES = 18
+"""So many different colours are given to types."""
+
+
+def hue(type: str) -> int:
+    """A colour that is always the same for a type, as degrees of the colour circle."""
+    return zlib.crc32(type.encode()) % HUES * (360 // HUES)
+
+
+@dataclass(frozen=True)
+class LabelledSpan:
+    """A segment: tokens start … end−1, its text, and how probable it is (None if not asked for)."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+    level: int = 0
+    confidence: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        found = {"start": self.start, "end": self.end, "type": self.type, "text": self.text}
+        return found if self.confidence is None else {**found, "confidence": round(self.confidence, 6)}
+
+
+@dataclass(frozen=True)
+class LabelledSequence:
+    """The tokens of one sequence with their labels and segments; `score` is the model's."""
+
+    tokens: list[str]
+    labels: list[str]
+    spans: list[LabelledSpan]
+    score: float
+    text: str | None = None
+    characters: list[tuple[int, int]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        base: dict[str, Any] = {"tokens": self.tokens, "labels": self.labels}
+        if self.text is not None:
+            base = {"text": self.text, **base}
+        return {**base, "spans": [s.to_dict() for s in self.spans], "score": self.score}
+
+    def pieces(self) -> Iterator[tuple[str, str | None]]:
+        """The text from left to right as (piece, type of the outermost segment or None)."""
+        place = 0
+        for span in (s for s in self.spans if s.level == 0):
+            if span.start > place:
+                yield self._cut(place, span.start), None
+            yield span.text, span.type
+            place = span.end
+        if place < len(self.tokens):
+            yield self._cut(place, len(self.tokens)), None
+
+    def _cut(self, start: int, end: int) -> str:
+        return cut(self.tokens, self.text, self.characters, start, end)
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for text, type in self.pieces():
+            if type is None:
+                parts.append(html.escape(text))
+                continue
+            style = f"background:hsl({hue(type)},70%,85%);padding:0 .25em;border-radius:.25em;color:#111"
+            name = f'<sub style="color:#555">{html.escape(type)}</sub>'
+            parts.append(f'<span style="{style}">{html.escape(text)} {name}</span>')
+        return f'<div style="line-height:1.9">{" ".join(parts)}</div>'
+
+
+class Labelled(list[LabelledSequence]):
+    """Labelled sequences in order."""
+
+    def _repr_html_(self) -> str:
+        return "".join(sequence._repr_html_() for sequence in self)
+
+
+def label_corpus(corpus: Corpus, paths: Paths, schema: Schema, potentials: Potentials | None) -> Labelled:
+    """Sequences with their labels; with `potentials` every segment gets its probability."""
+    labels = corpus.split(schema.decode(paths.labels))
+    found = Labelled()
+    for i, sequence in enumerate(corpus):
+        tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
+        spans = schema.spans(labels[i])
+        confidences = _confidences(potentials, i, spans, schema)
+        cuts = [_span(sequence, tokens, span, p) for span, p in zip(spans, confidences, strict=True)]
+        score = float(paths.scores[i])
+        found.append(LabelledSequence(tokens, labels[i], cuts, score, sequence.text, sequence.characters))
+    return found
+
+
+def _confidences(
+    potentials: Potentials | None, i: int, spans: list[Span], schema: Schema
+) -> list[float] | list[None]:
+    """P(exactly this segment) of each span."""
+    if potentials is None or not spans:
+        return [None] * len(spans)
+    lattice = Lattice.of(potentials, i)
+    patterns = [schema.span_pattern(span.start, span.end, span.type) for span in spans]
+    return [lattice.span_probability(span.start, *p) for span, p in zip(spans, patterns, strict=True)]
+
+
+def _span(sequence: Sequence, tokens: list[str], span: Span, confidence: float | None) -> LabelledSpan:
+    text = cut(tokens, sequence.text, sequence.characters, span.start, span.end)
+    return LabelledSpan(span.start, span.end, span.type, text, span.level, confidence)
+
+
+def cut(
+    tokens: list[str], text: str | None, characters: list[tuple[int, int]] | None, start: int, end: int
+) -> str:
+    """Tokens start … end−1 as they stand in the original text, or joined by blanks where there is none."""
+    if text is None or characters is None:
+        return " ".join(tokens[start:end])
+    return text[characters[start][0] : characters[end - 1][1]]

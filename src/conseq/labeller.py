@@ -1,0 +1,435 @@
+"""The whole task as one object: corpus ─→ features ─→ CRF ─→ labels, in scikit-learn's manner.
+
+    SequenceLabeller(features="ner", c2=0.5).fit(X, y).predict(X)
+
+X is a Corpus, or lists of token strings, of attribute lists or of attribute dicts; y are lists of labels.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq import persist
+from conseq.corpus import Column, Corpus
+from conseq.decode.allowed import Allowed, allowed_mask
+from conseq.decode.marginals import marginals
+from conseq.decode.nbest import nbest
+from conseq.decode.viterbi import viterbi
+from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
+from conseq.evaluate import Report, evaluate_ids, score_ids
+from conseq.features import FeatureExtractor, Template, parse_templates, preset
+from conseq.features.saving import pack, unpack
+from conseq.io.objects import corpus_from
+from conseq.labelled import Labelled, label_corpus
+from conseq.models.crf import CRF, ChainModel, Progress, TrainingReport, WarmStart
+from conseq.optimise.lbfgs import LBFGS
+from conseq.potentials import Potentials
+from conseq.schema import Schema, Scheme, convert_column
+from conseq.threads import cores
+from conseq.vocabulary import Vocabulary
+
+BATCH = 100_000
+"""Tokens decoded at a time, so that memory does not grow with the input."""
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How a model came about: what training says, and the seconds of each part."""
+
+    training: TrainingReport
+    seconds: Mapping[str, float]
+    labels: int
+    threads: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, without the history of every iteration."""
+        training = {k: v for k, v in asdict(self.training).items() if k not in ("history", "seconds")}
+        return {**training, "seconds": dict(self.seconds), "labels": self.labels, "threads": self.threads}
+
+
+class SequenceLabeller:
+    """Learns to label sequences and labels new ones.
+
+    >>> X, y = [["Ann", "sleeps"], ["Bob", "runs"]], [["B-PER", "O"], ["B-PER", "O"]]
+    >>> labeller = SequenceLabeller(features="ner", threads=1).fit(X, y)
+    >>> labeller.predict([["Cleo", "sleeps"]])
+    [['B-PER', 'O']]
+
+    features      a preset (chunk, ner, fields, letters, classic) or a list of templates; attributes given per
+                  token need none
+    c1, c2        weights of the L1 and the squared L2 norm
+    max_iterations, delta, period    when training stops (CRFsuite's meaning)
+    min_count     attributes seen less often are left out
+    scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
+    legal         decode legal label sequences only
+    transitions, boundaries    weights for neighbouring labels, and for the first and last one
+    lexicons      name → entries, for the attribute lexicon(name)
+    metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy
+    threads       None: all processors
+    """
+
+    def __init__(
+        self,
+        features: str | Iterable[str | Template] = "fields",
+        *,
+        c1: float = 0.0,
+        c2: float = 1.0,
+        max_iterations: int | None = None,
+        delta: float = 1e-5,
+        period: int = 10,
+        min_count: int = 1,
+        scheme: str = "auto",
+        legal: bool = True,
+        transitions: bool = True,
+        boundaries: bool = True,
+        lexicons: Mapping[str, Iterable[str]] | None = None,
+        metric: str = "span_f1",
+        threads: int | None = None,
+    ) -> None:
+        self.features = features
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.delta = delta
+        self.period = period
+        self.min_count = min_count
+        self.scheme = scheme
+        self.legal = legal
+        self.transitions = transitions
+        self.boundaries = boundaries
+        self.lexicons = lexicons
+        self.metric = metric
+        self.threads = threads
+
+    # ── training ────────────────────────────────────────────────────────────────────────────────
+
+    def fit(
+        self,
+        X: Any,
+        y: Iterable[Sequence[str]] | None = None,
+        *,
+        development: Corpus | None = None,
+        warm: SequenceLabeller | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> SequenceLabeller:
+        """Learn from labelled sequences.
+
+        With `development` the iterate that scores best there is kept, otherwise the last. `warm` is a trained
+        labeller whose weights are the starting point. `watch` is called after each iteration.
+        """
+        self._check_options()
+        corpus = corpus_from(X, y)
+        labels, source = _training_labels(corpus, self.scheme)
+        self.schema_ = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
+        self.source_scheme_ = source
+        begun = time.perf_counter()
+        templates = self._templates(corpus)
+        self.columns_ = list(corpus.columns)
+        extractor, design = FeatureExtractor.learn(
+            corpus, templates, min_count=self.min_count, lexicons=self.lexicons
+        )
+        if not extractor.n_attributes:
+            raise DataError("no attribute occurs often enough to be learned from; lower min_count")
+        featured = time.perf_counter()
+        model, training = self._crf().fit(
+            design,
+            labels.ids,
+            corpus.offsets,
+            len(self.schema_),
+            warm=None if warm is None else _warm_start(warm, extractor, self.schema_),
+            development=self._development_score(development, extractor),
+            watch=watch,
+        )
+        self.extractor_, self.model_ = extractor, model
+        seconds = {"features": featured - begun, "train": training.seconds}
+        self.report_ = FitReport(training, seconds, len(self.schema_), self._threads)
+        return self
+
+    def _check_options(self) -> None:
+        for name, least in [("c1", 0), ("c2", 0), ("min_count", 0), ("delta", 0), ("period", 1)]:
+            value = getattr(self, name)
+            if not value >= least or value == float("inf"):
+                raise ConseqError(f"{name} is {value}; give a number of at least {least}")
+        if self.max_iterations is not None and self.max_iterations < 1:
+            raise ConseqError(f"max_iterations is {self.max_iterations}; give at least 1")
+        if self.threads is not None and self.threads < 1:
+            raise ConseqError(f"threads is {self.threads}; give at least 1, or None for all processors")
+
+    @property
+    def _threads(self) -> int:
+        return self.threads or cores()
+
+    def _crf(self) -> CRF:
+        optimiser = LBFGS(
+            c1=self.c1, c2=self.c2, max_iterations=self.max_iterations, delta=self.delta, period=self.period
+        )
+        return CRF(optimiser, self.transitions, self.boundaries, self._threads)
+
+    def _templates(self, corpus: Corpus) -> tuple[Template, ...]:
+        if not corpus.columns:
+            return ()
+        if isinstance(self.features, str):
+            return preset(self.features, list(corpus.columns))
+        given = list(self.features)
+        parsed = parse_templates([t for t in given if isinstance(t, str)])
+        return (*(t for t in given if isinstance(t, Template)), *parsed)
+
+    def _development_score(
+        self, development: Corpus | None, extractor: FeatureExtractor
+    ) -> Callable[[ChainModel], float] | None:
+        if development is None:
+            return None
+        gold, schema = self._gold(development)
+        design = extractor.design(development)
+
+        def score(model: ChainModel) -> float:
+            potentials = self._legal(model.potentials(design, development.offsets, threads=self._threads))
+            found = viterbi(potentials, threads=self._threads)
+            return score_ids(gold, found.labels, development.offsets, schema, self.metric)
+
+        return score
+
+    # ── labelling ───────────────────────────────────────────────────────────────────────────────
+
+    def predict(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[list[str]]:
+        """The best labels of each sequence.
+
+        `allowed` restricts the labels of single tokens; with `partial` the labels that X already has are
+        forced (an empty label is open).
+        """
+        corpus = corpus_from(X)
+        return corpus.split(self.schema_.decode(self.predict_ids(corpus, allowed=allowed, partial=partial)))
+
+    def predict_ids(
+        self, corpus: Corpus, *, allowed: Allowed | None = None, partial: bool = False
+    ) -> NDArray[np.int32]:
+        """The best label of each token as an id of the schema, [T]."""
+        found = [np.empty(0, dtype=np.int32)]
+        for first, batch in _batches(corpus):
+            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
+            paths = viterbi(potentials, threads=self._threads)
+            _check_feasible(paths.scores, batch, first)
+            found.append(paths.labels)
+        return np.concatenate(found)
+
+    def predict_nbest(
+        self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
+    ) -> list[list[tuple[list[str], float]]]:
+        """The n best labellings of each sequence with their scores, best first."""
+        results: list[list[tuple[list[str], float]]] = []
+        for first, batch in _batches(corpus_from(X)):
+            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
+            for found in nbest(potentials, n):
+                results.append([(self.schema_.decode(labels), score) for labels, score in found])
+        return results
+
+    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+        """The probability of every label at every token."""
+        names = self.schema_.labels
+        results: list[list[dict[str, float]]] = []
+        for _, batch in _batches(corpus_from(X)):
+            node = marginals(self.potentials(batch), threads=self._threads).node.tolist()
+            results += batch.split([dict(zip(names, row, strict=True)) for row in node])
+        return results
+
+    def label(
+        self, X: Any, *, allowed: Allowed | None = None, partial: bool = False, confidences: bool = True
+    ) -> Labelled:
+        """Labelled sequences with their segments and how sure the model is of each segment."""
+        corpus = corpus_from(X)
+        sequences = Labelled()
+        for first, batch in _batches(corpus):
+            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
+            paths = viterbi(potentials, threads=self._threads)
+            _check_feasible(paths.scores, batch, first)
+            sequences.extend(label_corpus(batch, paths, self.schema_, potentials if confidences else None))
+        return sequences
+
+    def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
+        """The scores of all labellings of the sequences, illegal ones forbidden."""
+        self._check_fitted()
+        corpus = corpus_from(X)
+        self._check_columns(corpus)
+        design = self.extractor_.design(corpus)
+        potentials = self._legal(self.model_.potentials(design, corpus.offsets, threads=self._threads))
+        mask = allowed_mask(corpus, self.schema_, allowed, partial)
+        return potentials if mask is None else potentials.restricted(mask)
+
+    def _legal(self, potentials: Potentials) -> Potentials:
+        if not self.legal or self.schema_.legal.all():
+            return potentials
+        schema = self.schema_
+        return potentials.with_legal(schema.legal, schema.legal_start, schema.legal_end)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise ModelError("the labeller is not trained yet; call fit, or load a model")
+
+    def _check_columns(self, corpus: Corpus) -> None:
+        if len(self.extractor_.bag) and corpus.bags is None:
+            raise DataError(
+                "the model was trained on attributes per token; give lists or dicts of attributes"
+            )
+
+    # ── evaluation ──────────────────────────────────────────────────────────────────────────────
+
+    def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
+        """All scores on labelled sequences."""
+        corpus = corpus_from(X, y)
+        gold, schema = self._gold(corpus)
+        return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
+
+    def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
+        """The metric chosen (`metric`) on labelled sequences."""
+        corpus = corpus_from(X, y)
+        gold, schema = self._gold(corpus)
+        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.metric)
+
+    def _gold(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
+        """Gold labels as ids of the schema, which grows by labels that training did not have."""
+        labels = _complete(corpus)
+        if self.source_scheme_ is Scheme.IOB1:
+            labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
+        schema = self.schema_.extended(labels.vocabulary)
+        return schema.vocabulary.encode(labels.vocabulary)[labels.ids], schema
+
+    # ── files ───────────────────────────────────────────────────────────────────────────────────
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file."""
+        self._check_fitted()
+        options = {k: v for k, v in self.get_params().items() if k not in ("features", "lexicons")}
+        document = {
+            "model-type": "crf",
+            "schema": self.schema_.to_dict(),
+            "source-scheme": str(self.source_scheme_),
+            "columns": self.columns_,
+            "options": options,
+            "report": self.report_.to_dict(),
+        }
+        parts = {"features": pack(self.extractor_), "crf": persist.Archive({}, {}, self.model_.arrays())}
+        persist.save(path, persist.combine(document, parts))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SequenceLabeller:
+        """Read a model file."""
+        archive = persist.load(path)
+        try:
+            return cls._restore(archive)
+        except (KeyError, TypeError, IndexError, ValueError) as error:
+            raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
+
+    @classmethod
+    def _restore(cls, archive: persist.Archive) -> SequenceLabeller:
+        document = archive.document
+        extractor = unpack(archive.within("features"))
+        labeller = cls([str(t) for t in extractor.templates], **document["options"])
+        labeller.schema_ = Schema.from_dict(document["schema"])
+        labeller.source_scheme_ = Scheme.of(document["source-scheme"])
+        labeller.columns_ = list(document["columns"])
+        labeller.extractor_ = extractor
+        labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
+        return labeller
+
+    # ── scikit-learn's manner ───────────────────────────────────────────────────────────────────
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The options by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> SequenceLabeller:
+        """Change options by name."""
+        known = inspect.signature(type(self)).parameters
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"there is no option {name!r}; there are: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=True),
+            input_tags=InputTags(two_d_array=False, string=True),
+            requires_fit=True,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = {k: v for k, v in self.get_params().items() if v is not defaults[k].default}
+        return f"SequenceLabeller({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+
+def _complete(corpus: Corpus) -> Column:
+    """The labels of a corpus in which every token must have one."""
+    if corpus.labels is None:
+        raise DataError("the data has no labels; give a label column")
+    open_label = corpus.labels.vocabulary.find("")
+    if open_label >= 0 and (corpus.labels.ids == open_label).any():
+        token = int(np.argmax(corpus.labels.ids == open_label))
+        sequence = int(np.searchsorted(corpus.offsets, token, side="right")) - 1
+        raise DataError(
+            f"sequence {sequence} (from 0) has a token without a label, and all labels are needed here"
+        )
+    return corpus.labels
+
+
+def _training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
+    """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
+    if not corpus.n_tokens:
+        raise DataError("there is nothing to learn from: the training data has no tokens")
+    given = _complete(corpus)
+    used = np.unique(given.ids)
+    vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
+    labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
+    sequences = corpus.split(labels.strings()) if scheme == "auto" else None
+    source = Schema.infer(vocabulary, scheme, sequences).scheme
+    if source is Scheme.IOB1:
+        labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
+    return labels, source
+
+
+def _warm_start(old: SequenceLabeller, extractor: FeatureExtractor, schema: Schema) -> WarmStart:
+    old._check_fitted()
+    attributes = Vocabulary(old.extractor_.names()).encode(extractor.names())
+    labels = old.schema_.vocabulary.encode(schema.labels)
+    return WarmStart(old.model_, attributes.astype(np.int64), labels.astype(np.int64))
+
+
+def _batches(corpus: Corpus) -> Iterator[tuple[int, Corpus]]:
+    """The corpus in pieces of about BATCH tokens, each with the index of its first sequence."""
+    if corpus.n_tokens <= BATCH:
+        yield 0, corpus
+        return
+    cuts = np.searchsorted(corpus.offsets, np.arange(BATCH, corpus.n_tokens, BATCH))
+    bounds = np.unique(np.concatenate([[0], cuts, [len(corpus)]])).tolist()
+    for a, b in pairwise(bounds):
+        yield a, corpus.select(np.arange(a, b))
+
+
+def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:
+    return None if allowed is None else allowed[first : first + len(batch)]
+
+
+def _check_feasible(scores: NDArray[np.float64], batch: Corpus, first: int) -> None:
+    bad = np.flatnonzero(np.isneginf(scores) & (batch.lengths > 0))
+    if len(bad):
+        tokens = " ".join(batch[int(bad[0])].tokens[:6]) if batch.columns else ""
+        raise InfeasibleError(
+            f"sequence {first + int(bad[0])} (from 0{', ' + repr(tokens) if tokens else ''}) has no legal "
+            "labelling that keeps the forced or allowed labels; change them, or set legal=False"
+        )

@@ -1,0 +1,255 @@
+"""Potentials: the scores of all labellings of one or many sequences, as a chain.
+
+    CRF, memory-based learner, any array of a user's ─→ Potentials ─→ decoders, marginals
+
+    score(y) = start[y_0] + Σ_t unary[t, y_t] + Σ_{t>0} pairwise[kind[t], y_{t−1}, y_t] + end[y_last]
+
+Axes: T tokens of all sequences end to end, S states, C kinds of step, N sequences; sequence i owns the
+tokens offsets[i] … offsets[i+1]−1. Everything is a logarithm; −inf is forbidden. An empty sequence has one
+labelling, of score 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.errors import ScoreError
+
+Scores = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """Log-domain scores of N sequences. `Potentials.of` checks them and fills in what is not given.
+
+    >>> potentials = Potentials.of([[1.0, 2.0], [0.5, 0.0]], pairwise=[[0.0, -1.0], [-np.inf, 0.0]])
+    >>> len(potentials), potentials.n_states, potentials.score([0, 1]), potentials.score([1, 0])
+    (1, 2, 0.0, -inf)
+    """
+
+    unary: Scores  # [T,S], float64 or float32
+    pairwise: NDArray[np.float64]  # [C,S,S], from → to
+    start: NDArray[np.float64]  # [S]
+    end: NDArray[np.float64]  # [S]
+    offsets: NDArray[np.int64]  # [N+1]
+    kind: NDArray[np.int32] | None = None  # [T], which pairwise the step into a token takes; None: always 0
+    label_of: NDArray[np.int32] | None = None  # [S], the label of a state; None: states are labels
+
+    @classmethod
+    def of(
+        cls,
+        unary: ArrayLike,
+        pairwise: ArrayLike | None = None,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
+        *,
+        kind: ArrayLike | None = None,
+        label_of: ArrayLike | None = None,
+    ) -> Potentials:
+        """Checked potentials; `pairwise` may be [S,S], and what is None is 0 everywhere (one sequence)."""
+        scores = _unary(unary)
+        n_tokens, size = scores.shape
+        steps = np.zeros((1, size, size)) if pairwise is None else _float64("pairwise", pairwise)
+        steps = steps[None] if steps.ndim == 2 else steps
+        _check_shape("pairwise", steps, (len(steps) if steps.ndim == 3 else 1, size, size))
+        if len(steps) == 0:
+            raise ScoreError("pairwise has no kind of step; give at least one matrix of states by states")
+        bounds = [0, n_tokens] if offsets is None else offsets
+        potentials = cls(
+            scores,
+            steps,
+            _vector("start", start, size),
+            _vector("end", end, size),
+            np.ascontiguousarray(bounds, dtype=np.int64),
+            _integers("kind", kind, n_tokens, len(steps)),
+            _integers("label_of", label_of, size, None),
+        )
+        potentials.check()
+        return potentials
+
+    def check(self) -> None:
+        """Raise with the place of the first NaN or +inf, or if the offsets do not fit the tokens."""
+        _check_offsets(self.offsets, len(self.unary))
+        if not _usable(self.unary):
+            t, s = np.argwhere(_unusable(self.unary))[0]
+            i = int(np.searchsorted(self.offsets, t, side="right")) - 1
+            place = f"token {t - self.offsets[i]} of sequence {i} (both from 0) for state {s}"
+            raise ScoreError(_complaint(self.unary[t, s], f"unary, {place}"))
+        for name in ("pairwise", "start", "end"):
+            values = getattr(self, name)
+            if not _usable(values):
+                place = np.argwhere(_unusable(values))[0]
+                raise ScoreError(_complaint(values[tuple(place)], f"{name}{place.tolist()}"))
+
+    @property
+    def n_states(self) -> int:
+        return self.unary.shape[1]
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.unary)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens in each sequence, [N]."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Potentials:
+        """The potentials of sequence i alone, without copying."""
+        a, b = self.bounds(i)
+        kind = None if self.kind is None else self.kind[a:b]
+        return replace(self, unary=self.unary[a:b], offsets=np.array([0, b - a]), kind=kind)
+
+    def __iter__(self) -> Iterator[Potentials]:
+        return (self[i] for i in range(len(self)))
+
+    def bounds(self, i: int) -> tuple[int, int]:
+        """First token of sequence i and the one after its last."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"sequence {i} of {len(self)}")
+        i %= len(self)
+        return int(self.offsets[i]), int(self.offsets[i + 1])
+
+    def score(self, states: ArrayLike, i: int = 0) -> float:
+        """The score of one labelling of sequence i, summed from left to right in float64.
+
+        Decoders sum in the same order, so the scores of their labellings are the same to the last bit.
+        """
+        a, b = self.bounds(i)
+        path = self._path(states, b - a, i)
+        if a == b:
+            return 0.0
+        terms = np.empty(2 * (b - a) + 1)
+        terms[0], terms[-1] = self.start[path[0]], self.end[path[-1]]
+        terms[1::2] = self.unary[np.arange(a, b), path]
+        kind = 0 if self.kind is None else self.kind[a + 1 : b]
+        terms[2:-1:2] = self.pairwise[kind, path[:-1], path[1:]]
+        return float(np.cumsum(terms)[-1])
+
+    def arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray, NDArray]:
+        """unary, pairwise, start, end, offsets, kind (empty for None): contiguous, as kernels take them."""
+        kind = np.empty(0) if self.kind is None else self.kind
+        scores = (np.ascontiguousarray(x) for x in (self.unary, self.pairwise, self.start, self.end))
+        integers = np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(kind, np.int32)
+        return (*scores, *integers)  # type: ignore[return-value]
+
+    def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels of states; −1 (no labelling) stays −1."""
+        if self.label_of is None:
+            return states
+        return np.where(states < 0, -1, self.label_of[states]).astype(np.int32)
+
+    def restricted(self, allowed: ArrayLike) -> Potentials:
+        """The same scores where allowed[T,S], −inf elsewhere."""
+        mask = _mask("allowed", allowed, self.unary.shape)
+        return replace(self, unary=np.where(mask, self.unary, self.unary.dtype.type(-np.inf)))
+
+    def with_legal(self, legal: ArrayLike, legal_start: ArrayLike, legal_end: ArrayLike) -> Potentials:
+        """The same scores where steps legal[S,S], first and last states legal_start[S] and legal_end[S]
+        are legal, −inf elsewhere."""
+        size = self.n_states
+        return replace(
+            self,
+            pairwise=np.where(_mask("legal", legal, (size, size)), self.pairwise, -np.inf),
+            start=np.where(_mask("legal_start", legal_start, (size,)), self.start, -np.inf),
+            end=np.where(_mask("legal_end", legal_end, (size,)), self.end, -np.inf),
+        )
+
+    def _path(self, states: ArrayLike, length: int, i: int) -> NDArray[np.int64]:
+        path = np.asarray(states, dtype=np.int64)
+        if path.shape != (length,):
+            raise ScoreError(
+                f"sequence {i} (from 0) has {length} tokens; a labelling of shape {path.shape} was given"
+            )
+        if length and not 0 <= path.min() <= path.max() < self.n_states:
+            raise ScoreError(
+                f"the labelling has states {path.min()} to {path.max()}; give 0 to {self.n_states - 1}"
+            )
+        return path
+
+    def __repr__(self) -> str:
+        return f"Potentials({len(self)} sequences, {self.n_tokens} tokens, {self.n_states} states)"
+
+
+def _unary(unary: ArrayLike) -> Scores:
+    given = _convert("unary", unary, None)
+    dtype = np.float32 if given.dtype == np.float32 else np.float64
+    scores = np.ascontiguousarray(_convert("unary", given, dtype))
+    if scores.ndim != 2 or scores.shape[1] == 0:
+        raise ScoreError(
+            f"unary has the shape {scores.shape}; give tokens by states, with at least one state"
+        )
+    return scores
+
+
+def _float64(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    return np.ascontiguousarray(_convert(name, values, np.float64))
+
+
+def _convert(name: str, values: ArrayLike, dtype: Any) -> NDArray:
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise ScoreError(f"{name} is not an array of numbers: {error}") from None
+
+
+def _vector(name: str, values: ArrayLike | None, size: int) -> NDArray[np.float64]:
+    if values is None:
+        return np.zeros(size)
+    vector = _float64(name, values)
+    _check_shape(name, vector, (size,))
+    return vector
+
+
+def _integers(
+    name: str, values: ArrayLike | None, length: int, limit: int | None
+) -> NDArray[np.int32] | None:
+    """int32[length], from 0 and, if there is a limit, below it."""
+    if values is None:
+        return None
+    integers = np.ascontiguousarray(_convert(name, values, np.int32))
+    _check_shape(name, integers, (length,))
+    if length and (integers.min() < 0 or (limit is not None and integers.max() >= limit)):
+        numbers = "from 0" if limit is None else f"from 0 to {limit - 1}"
+        raise ScoreError(f"{name} has {integers.min()} to {integers.max()}; give numbers {numbers}")
+    return integers
+
+
+def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Mask:
+    mask = np.asarray(values, dtype=bool)
+    _check_shape(name, mask, shape)
+    return mask
+
+
+def _check_shape(name: str, values: NDArray, shape: tuple[int, ...]) -> None:
+    if values.shape != shape:
+        raise ScoreError(f"{name} has the shape {values.shape}; give {shape} to fit unary")
+
+
+def _check_offsets(offsets: NDArray[np.int64], n_tokens: int) -> None:
+    fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_tokens
+    if not fits or (np.diff(offsets) < 0).any():
+        raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens of unary")
+
+
+def _usable(values: NDArray) -> bool:
+    """Whether there is no NaN and no +inf; max gives either, and needs no memory."""
+    return values.size == 0 or bool(values.max() < np.inf)
+
+
+def _unusable(values: NDArray) -> Mask:
+    return np.isnan(values) | (values == np.inf)
+
+
+def _complaint(value: float, place: str) -> str:
+    return f"{place}: the score is {value}; give a number, or -inf for what is forbidden"

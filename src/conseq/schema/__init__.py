@@ -1,0 +1,34 @@
+"""Labels, how they are written, and the segments they stand for.
+
+    label strings ─→ scheme (how to parse one) ─→ LabelTables (arrays over labels and pairs of labels)
+                                                      │
+            ids[T], offsets[N+1] ─→ read_spans ───────┤─→ SpanArrays, Span
+            spans                ─→ write_spans ──────┤─→ labels
+            labels of one scheme ─→ convert ──────────┤─→ labels of another
+                                                      └─→ Schema: all of it behind one object
+
+No other part of conseq knows what `B-` means.
+Axes: T tokens, N sequences, Y labels, L levels (1 unless hierarchical), P segment types.
+"""
+
+from conseq.schema.conversion import convert, convert_column, convert_ids
+from conseq.schema.core import Schema
+from conseq.schema.scheme import AUTO, OUTSIDE, Scheme, detect_scheme, parse_label
+from conseq.schema.spans import MODES, Span, SpanArrays
+from conseq.schema.writing import write_spans
+
+__all__ = [
+    "AUTO",
+    "MODES",
+    "OUTSIDE",
+    "Schema",
+    "Scheme",
+    "Span",
+    "SpanArrays",
+    "convert",
+    "convert_column",
+    "convert_ids",
+    "detect_scheme",
+    "parse_label",
+    "write_spans",
+]

@@ -1,0 +1,144 @@
+"""Labels → segments.  ids[T] and offsets[N+1] → `SpanArrays`, by looking up pairs of neighbours.
+
+    begin[t] = begins_k[y_{t−1}, y_t]          end[t] = ends_k[y_t, y_{t+1}]
+
+so the n-th beginning belongs to the n-th ending, and no loop over tokens is needed.
+Axes: T tokens, N sequences, Y labels, L levels, M segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.errors import SchemaError
+from conseq.schema.scheme import Scheme
+from conseq.schema.tables import Bools, LabelTables
+
+Ints = NDArray[np.int64]
+
+CONLLEVAL, STRICT = MODES = ("conlleval", "strict")
+"""How segments are read: forgivingly as conlleval does, or only where they begin and end soundly."""
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A segment: tokens start … end−1, its type (the full path), its level (0 = outermost)."""
+
+    start: int
+    end: int
+    type: str
+    level: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SpanArrays:
+    """Segments as parallel arrays, by start and then from the outermost in."""
+
+    sequence: Ints  # [M]
+    start: Ints  # [M] first token, counted over all sequences
+    end: Ints  # [M] one past the last token
+    level: Ints  # [M]
+    type: Ints  # [M] index into the schema's types
+    leaf: Bools  # [M] no token of the segment lies in a segment of a deeper level
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def take(self, which: NDArray) -> SpanArrays:
+        """The segments of a mask or of indices."""
+        return SpanArrays(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def spans(self, types: tuple[str, ...]) -> Iterator[Span]:
+        """One by one, positions counted over all sequences."""
+        rows = zip(
+            self.start.tolist(), self.end.tolist(), self.type.tolist(), self.level.tolist(), strict=True
+        )
+        return (Span(start, end, types[p], level) for start, end, p, level in rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Each token's label and the labels beside it; beyond the ends of its sequence Y. All [T]."""
+
+    before: Ints
+    here: Ints
+    after: Ints
+    base: int  # Y+1
+
+    @classmethod
+    def of(cls, ids: NDArray, offsets: NDArray, n_labels: int) -> Neighbours:
+        here = np.where(ids < 0, n_labels, ids).astype(np.int64)
+        first = offsets[:-1][np.diff(offsets) > 0]
+        before, after = np.roll(here, 1), np.roll(here, -1)
+        before[first] = n_labels
+        after[first - 1] = n_labels
+        return cls(before, here, after, n_labels + 1)
+
+    def into(self, table: Bools, tokens: NDArray | slice = slice(None)) -> Bools:
+        """table[Y+1, Y+1] at (label before, label) of each token."""
+        return table.ravel().take(self.before[tokens] * self.base + self.here[tokens])
+
+    def out(self, table: Bools, tokens: NDArray | slice = slice(None)) -> Bools:
+        """table[Y+1, Y+1] at (label, label after) of each token."""
+        return table.ravel().take(self.here[tokens] * self.base + self.after[tokens])
+
+
+def read_spans(tables: LabelTables, ids: NDArray, offsets: NDArray, mode: str = CONLLEVAL) -> SpanArrays:
+    """The segments of every level in all sequences."""
+    if mode not in MODES:
+        raise SchemaError(f"there is no way {mode!r} to read segments; choose one of {', '.join(MODES)}")
+    neighbours = Neighbours.of(ids, offsets, tables.n_labels)
+    levels = [_read_level(tables, neighbours, k, mode) for k in range(tables.n_levels)]
+    start, end = (np.concatenate(part) for part in zip(*levels, strict=True))
+    level = np.repeat(np.arange(len(levels)), [len(begin) for begin, _ in levels])
+    sequence = np.searchsorted(offsets, start, side="right") - 1
+    types = tables.path[level, neighbours.here[start]].astype(np.int64)
+    leaf = _is_leaf(tables, neighbours, start, end, level)
+    found = SpanArrays(sequence, start, end, level, types, leaf)
+    return found if tables.n_levels == 1 else found.take(np.lexsort((level, start)))
+
+
+def _read_level(tables: LabelTables, neighbours: Neighbours, k: int, mode: str) -> tuple[Ints, Ints]:
+    start = np.flatnonzero(neighbours.into(tables.begins[k]))
+    last = np.flatnonzero(neighbours.out(tables.ends[k]))
+    if mode == STRICT:
+        sound_begin, sound_end = (table[k] for table in tables.sound)
+        sound = neighbours.into(sound_begin, start)
+        if tables.scheme is Scheme.IOB1:  # as in seqeval: after a misplaced B- the segment begins with the I-
+            start = start + ~sound
+            sound = start <= last
+        sound &= neighbours.out(sound_end, last)
+        start, last = start[sound], last[sound]
+    return start, last + 1
+
+
+def _is_leaf(tables: LabelTables, neighbours: Neighbours, start: Ints, end: Ints, level: Ints) -> Bools:
+    """leaf ⇔ no t in start … end−1 with depth[y_t] > level + 1, by differences of running counts."""
+    leaf = np.ones(len(start), dtype=bool)
+    depth = tables.depth[neighbours.here]
+    for k in range(tables.n_levels - 1):
+        deeper = np.concatenate([[0], np.cumsum(depth > k + 1)])
+        mine = level == k
+        leaf[mine] = deeper[end[mine]] == deeper[start[mine]]
+    return leaf
+
+
+def span_pattern(tables: LabelTables, length: int, type_id: int) -> tuple[Bools, Bools, Bools]:
+    """Which labels may stand before, at each token of, and after a segment; [Y], [length, Y], [Y]."""
+    k = tables.type_level[type_id]
+    member = tables.path[k, :-1] == type_id
+    continuing = member & ~tables.opens[: k + 1, :-1].any(axis=0)
+    anything = np.ones(tables.n_labels, dtype=bool)
+    inside = np.tile(continuing, (length, 1))
+    if tables.scheme is Scheme.PLAIN:
+        return ~member, inside, ~member
+    inside[0] = member & tables.opens[k, :-1]
+    if tables.scheme is Scheme.BIO:
+        return anything, inside, ~continuing
+    inside[:-1] &= ~tables.closes[k, :-1]
+    inside[-1] &= tables.closes[k, :-1]
+    return anything, inside, anything

@@ -1,0 +1,139 @@
+"""One pool of threads for the whole process, handing out serial kernels that release the GIL.
+
+    tasks (callables without arguments)   ─→ run(tasks, threads)           ─→ their results, in order
+    function(lo, hi), bounds[P+1]         ─→ map_chunks(function, bounds)  ─→ its results, in order
+    offsets[N+1]                          ─→ balanced(offsets, parts)      ─→ bounds[P+1]
+
+The caller works too, and pool threads only help: so nested calls cannot wait for each other, and in a
+forked child, where the pool's threads do not exist, the work is still done.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+R = TypeVar("R")
+
+MOST_HELPERS = 64
+"""Threads the pool may ever start; it starts one only when there is work for it."""
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run(tasks: Iterable[Callable[[], R]], threads: int = 1) -> list[R]:
+    """Call every task, at most `threads` at the same time, and give the results in the tasks' order.
+
+    If tasks raise, the others that have begun are finished, no further one begins, and the exception of
+    the first (in order) that raised is raised here. An interrupt from the keyboard does the same.
+
+    >>> run([lambda: 1, lambda: 2], threads=2)
+    [1, 2]
+    """
+    if threads < 1:
+        raise ValueError(f"threads is {threads}; give 1 or more")
+    work = list(tasks)
+    helpers = min(threads, len(work)) - 1
+    if helpers < 1:
+        return [task() for task in work]
+    return _Batch(work).run(helpers)
+
+
+def map_chunks(
+    function: Callable[[int, int], R], bounds: Sequence[int] | NDArray[np.integer], threads: int = 1
+) -> list[R]:
+    """Call function(bounds[p], bounds[p+1]) for every p, as `run` does.
+
+    >>> map_chunks(lambda lo, hi: hi - lo, [0, 2, 5], threads=2)
+    [2, 3]
+    """
+    chunks = pairwise(int(bound) for bound in bounds)
+    return run([partial(function, lo, hi) for lo, hi in chunks], threads)
+
+
+def balanced(offsets: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
+    """Bounds[P+1] of at most `parts` ranges of whole sequences with about as many tokens each.
+
+    >>> balanced(np.array([0, 5, 6, 7, 8, 12]), 2)
+    array([0, 2, 5])
+    """
+    n = len(offsets) - 1
+    goals = np.linspace(offsets[0], offsets[-1], parts + 1)[1:-1]
+    above = np.searchsorted(offsets, goals)
+    closer = goals - offsets[np.maximum(above - 1, 0)] < offsets[above] - goals
+    return np.unique(np.concatenate([[0], above - closer, [n]])).astype(np.int64)
+
+
+class _Batch:
+    """The tasks of one call of `run`: whoever is free takes the next one."""
+
+    def __init__(self, tasks: Sequence[Callable[[], Any]]) -> None:
+        self.tasks = tasks
+        self.results: list[Any] = [None] * len(tasks)
+        self.errors: dict[int, BaseException] = {}
+        self.todo = iter(range(len(tasks)))
+        self.lock = threading.Lock()
+
+    def run(self, helpers: int) -> list[Any]:
+        futures = _submit(self.work, helpers)
+        try:
+            self.work()
+        finally:  # an interrupt from the keyboard may come anywhere in the line above
+            self.stop()
+            begun = [future for future in futures if not future.cancel()]
+            wait(begun)
+        if self.errors:
+            raise self.errors[min(self.errors)]
+        for future in begun:
+            future.result()
+        return self.results
+
+    def work(self) -> None:
+        while (index := self.next()) is not None:
+            try:
+                self.results[index] = self.tasks[index]()
+            except Exception as error:
+                self.errors[index] = error
+                self.stop()
+
+    def next(self) -> int | None:
+        with self.lock:
+            return next(self.todo, None)
+
+    def stop(self) -> None:
+        with self.lock:
+            self.todo = iter(())
+
+
+def _submit(work: Callable[[], None], count: int) -> list[Future[None]]:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(MOST_HELPERS, thread_name_prefix="conseq")
+        return [_pool.submit(work) for _ in range(min(count, MOST_HELPERS))]
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads."""
+    global _lock, _pool
+    _lock, _pool = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
