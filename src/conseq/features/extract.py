@@ -25,8 +25,23 @@ from conseq.features.sources import COMPUTED, Memory, Source
 from conseq.features.templates import Part, Template, parse_templates
 from conseq.vocabulary import Vocabulary
 
-MERGE = 3
-"""A template joins a wider group only if that has at most one row per so many tokens."""
+MERGE = 4
+"""A group costs per token a quarter (1 / MERGE) of what an attribute costs per row."""
+
+SAMPLE = 20_000
+"""Groups are planned on at most so many tokens."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Templates by number, and the parts of which all of them are functions."""
+
+    key: tuple[Part, ...]
+    templates: tuple[int, ...]
+
+
+_Rows = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""The row of each token, and a representative token of each row."""
 
 
 class _View:
@@ -88,30 +103,89 @@ class _View:
         values = names if source.computed else source.derive(names, self.memory)
         return Vocabulary(dict.fromkeys(v for v in values if v is not None))
 
-    def rows(self, key: Sequence[Part]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def rows(
+        self, key: Sequence[Part], vocabularies: Mapping[Source, Vocabulary], tokens: NDArray | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Number the distinct keys: row of each token, and a representative token of each row."""
-        return number([self.key(part, self.tokens) for part in key])
+        tokens = self.tokens if tokens is None else tokens
+        if not key:
+            return np.zeros(len(tokens), dtype=np.int32), np.zeros(min(1, len(tokens)), dtype=np.int32)
+        parts = []
+        for part in key:
+            if part.source.raw:
+                parts.append(self.key(part, tokens))
+            else:
+                values, radix = self.value(part, vocabularies[part.source], tokens)
+                parts.append((values + 1, radix + 1))
+        return number(parts)
 
 
-def _plan(templates: Sequence[Template], view: _View) -> list[tuple[Template, ...]]:
-    """Groups of templates; the first of each has the widest key, of which all others are functions.
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """A group in the making: its rows on a sample of the tokens, and how many all tokens would give."""
 
-    A template joins the smallest wider group that is coarse enough to save work; what is left is planned
-    by itself.
+    templates: list[int]
+    key: tuple[Part, ...]
+    row_of: NDArray[np.int32]
+    first: NDArray[np.int32]
+    expected: float
+
+    @property
+    def work(self) -> float:
+        """Attributes of all rows."""
+        return self.expected * len(self.templates)
+
+    def joined(self, other: _Draft, n_tokens: int) -> _Draft:
+        """This group and another one as one."""
+        sizes = [(d.row_of, max(1, len(d.first))) for d in (self, other)]
+        row_of, first = number(sizes)
+        key = _reduced(self.key + other.key)
+        expected = _expected_rows(first, len(row_of), n_tokens)
+        return _Draft(self.templates + other.templates, key, row_of, first, expected)
+
+
+def _expected_rows(first: NDArray[np.int32], n_sample: int, n_tokens: int) -> float:
+    """Distinct keys grow like Tᵝ (Heaps' law); β is read off the two halves of the sample."""
+    rows, half = len(first), int((first < n_sample // 2).sum())
+    growth = np.log2(rows / half) if half else 0.0
+    return float(rows * (n_tokens / max(1, n_sample)) ** growth)
+
+
+def _plan(
+    templates: Sequence[Template], view: _View, vocabularies: Mapping[Source, Vocabulary]
+) -> tuple[Group, ...]:
+    """Which templates share a group.
+
+    A group costs work per token, each template in it work per row. So a template, the finest first, joins the
+    group to which it adds least work, unless a group of its own costs less.
     """
-    if not templates:
-        return []
-    keys = {t: t.key for t in templates}
-    widest = {keys[t]: t for t in templates if not any(keys[t] < other for other in keys.values())}
-    sizes = {key: len(view.rows(t.parts)[1]) for key, t in widest.items()}
-    groups: dict[frozenset, list[Template]] = {key: [] for key in widest}
-    left: list[Template] = []
-    for t in templates:
-        home = min((key for key in widest if keys[t] <= key), key=lambda key: sizes[key])
-        coarse = sizes[home] * MERGE <= view.corpus.n_tokens
-        (groups[home] if coarse or keys[t] == home else left).append(t)
-    ordered = [sorted(group, key=lambda t, key=key: keys[t] != key) for key, group in groups.items()]  # type: ignore[misc]
-    return [tuple(group) for group in ordered] + _plan(left, view)
+    total = view.corpus.n_tokens
+    sample = view.tokens[:SAMPLE]
+    single = []
+    for i, template in enumerate(templates):
+        row_of, first = view.rows(template.parts, vocabularies, sample)
+        expected = _expected_rows(first, len(sample), total)
+        single.append(_Draft([i], _reduced(template.parts), row_of, first, expected))
+    groups: list[_Draft] = []
+    for draft in sorted(single, key=lambda d: -d.expected):
+        apart = total / MERGE + draft.work
+        homes = [g for g in groups if max(g.expected, draft.expected) <= apart]
+        unions = [(group.joined(draft, total), group) for group in homes]
+        union, home = min(unions, key=lambda u: u[0].work - u[1].work, default=(draft, None))
+        if home is None or union.work - home.work > apart:
+            groups.append(draft)
+        else:
+            groups[groups.index(home)] = union
+    return tuple(Group(d.key, tuple(sorted(d.templates))) for d in groups)
+
+
+def _reduced(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Without the parts that are functions of others: of the whole value at the same place, or constant."""
+    whole = {(p.source.column, p.offset) for p in parts if p.source.raw}
+    kept = dict.fromkeys(
+        p for p in parts if p.source.raw or p.source.computed or (p.source.column, p.offset) not in whole
+    )
+    return tuple(kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +193,7 @@ class FeatureExtractor:
     """Templates, the attributes they gave on training data, and how to find them again."""
 
     templates: tuple[Template, ...]
-    groups: tuple[tuple[int, ...], ...]  # templates by number; the first has the group's key
+    groups: tuple[Group, ...]
     vocabularies: Mapping[Source, Vocabulary]
     indexes: tuple[TupleIndex, ...]  # one per template
     memory: Memory = field(default_factory=Memory)
@@ -141,35 +215,33 @@ class FeatureExtractor:
         view = _View(corpus, memory, max((t.reach for t in wanted), default=0))
         sources = dict.fromkeys(part.source for t in wanted for part in t.parts)
         vocabularies = {source: view.vocabulary(source) for source in sources}
-        groups = _plan(wanted, view)
-        number_of = {t: i for i, t in enumerate(wanted)}
+        groups = _plan(wanted, view, vocabularies)
         indexes: dict[int, TupleIndex] = {}
-        for group in groups:
-            _learn_group(group, view, vocabularies, min_count, {t: number_of[t] for t in group}, indexes)
-        extractor = cls(
-            wanted,
-            tuple(tuple(number_of[t] for t in group) for group in groups),
-            vocabularies,
-            tuple(indexes[i] for i in range(len(wanted))),
-            memory,
-            _frequent(corpus.bags, min_count),
-        )
-        return extractor, extractor._design(view)
+        rows = [view.rows(group.key, vocabularies) for group in groups]
+        for group, (row_of, first) in zip(groups, rows, strict=True):
+            tokens = np.bincount(row_of, minlength=len(first))
+            for i in group.templates:
+                parts = [view.value(p, vocabularies[p.source], first) for p in wanted[i].parts]
+                indexes[i] = _learn_index(parts, tokens, min_count)
+        ordered = tuple(indexes[i] for i in range(len(wanted)))
+        extractor = cls(wanted, groups, vocabularies, ordered, memory, _frequent(corpus.bags, min_count))
+        return extractor, extractor._design(view, rows)
 
     def design(self, corpus: Corpus) -> Design:
         """The design of another corpus over the attributes known; unknown ones are left out."""
         return self._design(_View(corpus, self.memory, self.reach))
 
-    def _design(self, view: _View) -> Design:
-        groups = [self._group(view, group) for group in self.groups]
+    def _design(self, view: _View, rows: Sequence[_Rows] | None = None) -> Design:
+        if rows is None:
+            rows = [view.rows(group.key, self.vocabularies) for group in self.groups]
+        groups = [self._group(view, g, *r) for g, r in zip(self.groups, rows, strict=True)]
         if len(self.bag):
             groups.append(self._bag_rows(view.corpus))
         return stack(groups, view.corpus.n_tokens, self.n_attributes)
 
-    def _group(self, view: _View, group: tuple[int, ...]) -> Rows:
-        row_of, first = view.rows(self.templates[group[0]].parts)
-        table = np.empty((len(first), len(group)), dtype=np.int32)
-        for k, i in enumerate(group):
+    def _group(self, view: _View, group: Group, row_of: NDArray[np.int32], first: NDArray[np.int32]) -> Rows:
+        table = np.empty((len(first), len(group.templates)), dtype=np.int32)
+        for k, i in enumerate(group.templates):
             parts = [view.value(p, self.vocabularies[p.source], first) for p in self.templates[i].parts]
             ids = self.indexes[i].find(parts)
             table[:, k] = np.where(ids >= 0, ids + self.bases[i], -1)
@@ -231,24 +303,13 @@ class FeatureExtractor:
         return f"_B-{beyond + 1}" if beyond < self.reach else f"_B+{beyond - self.reach + 1}"
 
 
-def _learn_group(
-    group: tuple[Template, ...],
-    view: _View,
-    vocabularies: Mapping[Source, Vocabulary],
-    min_count: int,
-    number_of: Mapping[Template, int],
-    indexes: dict[int, TupleIndex],
-) -> None:
-    """Learn the attributes of each template of a group from the group's rows."""
-    row_of, first = view.rows(group[0].parts)
-    tokens = np.bincount(row_of, minlength=len(first))
-    for template in group:
-        parts = [view.value(p, vocabularies[p.source], first) for p in template.parts]
-        index, ids = TupleIndex.learn(parts)
-        if min_count > 1:
-            counts = np.bincount(ids + 1, weights=tokens, minlength=len(index) + 1)[1:]
-            index = index.keep(counts >= min_count)
-        indexes[number_of[template]] = index
+def _learn_index(parts: Sequence[CodedPart], tokens: NDArray, min_count: int) -> TupleIndex:
+    """The attributes of a template from its values at the rows of its group, tokens[R] per row."""
+    index, ids = TupleIndex.learn(parts)
+    if min_count <= 1:
+        return index
+    counts = np.bincount(ids + 1, weights=tokens, minlength=len(index) + 1)[1:]
+    return index.keep(counts >= min_count)
 
 
 def _frequent(bags: Bags | None, min_count: int) -> Vocabulary:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from conseq.features.codes import CodeIndex, TupleIndex
-from conseq.features.extract import FeatureExtractor
+from conseq.features.extract import FeatureExtractor, Group
 from conseq.features.sources import Memory
 from conseq.features.templates import parse_templates
 from conseq.persist import Archive
@@ -23,7 +26,9 @@ def pack(extractor: FeatureExtractor) -> Archive:
         arrays.update({f"template{i}.{k}": table.codes for k, table in enumerate(tables)})
     document = {
         "templates": [str(t) for t in extractor.templates],
-        "groups": [list(g) for g in extractor.groups],
+        "groups": [
+            {"key": [str(p) for p in g.key], "templates": list(g.templates)} for g in extractor.groups
+        ],
         "radices": [list(index.radices) for index in extractor.indexes],
         "sizes": prefixes,
         "lexicons": memory["lexicons"],
@@ -42,9 +47,14 @@ def unpack(archive: Archive) -> FeatureExtractor:
         indexes.append(TupleIndex(tuple(radices), tables[0], tuple(tables[1:])))
     return FeatureExtractor(
         templates,
-        tuple(tuple(g) for g in document["groups"]),
+        tuple(_group(g) for g in document["groups"]),
         {s: Vocabulary(archive.strings[f"source{i}"]) for i, s in enumerate(sources)},
         tuple(indexes),
         Memory.from_dict({"known": archive.strings["known"], "lexicons": document["lexicons"]}),
         Vocabulary(archive.strings["bag"]),
     )
+
+
+def _group(document: Mapping[str, Any]) -> Group:
+    key = tuple(t.parts[0] for t in parse_templates(document["key"]))
+    return Group(key, tuple(document["templates"]))

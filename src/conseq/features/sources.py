@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -272,10 +271,10 @@ class Source:
     def computed(self) -> bool:
         return self.name in COMPUTED
 
-    @cached_property
-    def key(self) -> str:
-        """What the value is a function of: the column, or the source itself if it is computed."""
-        return str(self) if self.computed else f"column {self.column}"
+    @property
+    def raw(self) -> bool:
+        """Whether this is a column's own value, of which all derived sources of the column are functions."""
+        return self.name == "value"
 
     def column_of(self, corpus: Corpus) -> Column:
         """The column the source reads."""

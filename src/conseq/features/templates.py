@@ -41,11 +41,6 @@ class Part:
     def __str__(self) -> str:
         return f"{self.source}[{self.offset}]"
 
-    @property
-    def key(self) -> tuple[str, int]:
-        """What the value is a function of."""
-        return self.source.key, self.offset
-
 
 @dataclass(frozen=True)
 class Template:
@@ -55,10 +50,6 @@ class Template:
 
     def __str__(self) -> str:
         return " & ".join(map(str, self.parts))
-
-    @property
-    def key(self) -> frozenset[tuple[str, int]]:
-        return frozenset(part.key for part in self.parts)
 
     @property
     def reach(self) -> int:
