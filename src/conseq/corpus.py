@@ -131,13 +131,18 @@ class Corpus:
         )
 
     def check(self) -> None:
-        """Raise if a column has another number of tokens than the offsets say."""
+        """Raise if a column or the bags have another number of tokens than the offsets say."""
         for name, column in [*self.columns.items(), *([("label", self.labels)] if self.labels else [])]:
             if len(column.ids) != self.n_tokens:
                 raise DataError(
                     f"column {name!r} has {len(column.ids)} values for {self.n_tokens} tokens; "
                     "give one value per token"
                 )
+        if self.bags is not None and len(self.bags.indptr) != self.n_tokens + 1:
+            raise DataError(
+                f"the attributes are given for {len(self.bags.indptr) - 1} of {self.n_tokens} tokens; "
+                "give a list of attributes per token"
+            )
 
     @property
     def n_tokens(self) -> int:
@@ -175,10 +180,9 @@ class Corpus:
         return changed
 
     def select(self, sequences: Iterable[int] | NDArray) -> Corpus:
-        """The corpus of the sequences with these indices, in this order."""
-        chosen = np.asarray(
-            sequences if isinstance(sequences, np.ndarray) else list(sequences), dtype=np.int64
-        )
+        """The corpus of the sequences with these indices, in this order, or of those that a mask marks."""
+        given = np.asarray(sequences if isinstance(sequences, np.ndarray) else list(sequences))
+        chosen = np.arange(len(self))[given if given.size else []]
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conseq.corpus import Corpus, Sequence
 from conseq.decode.marginals import Lattice
 from conseq.decode.viterbi import Paths
@@ -21,6 +24,9 @@ from conseq.schema import Schema, Span
 
 HUES = 18
 """So many different colours are given to types."""
+
+PLACES = 6
+"""Decimal places of a probability that is written."""
 
 
 def hue(type: str) -> int:
@@ -41,12 +47,33 @@ class LabelledSpan:
 
     def to_dict(self) -> dict[str, Any]:
         found = {"start": self.start, "end": self.end, "type": self.type, "text": self.text}
-        return found if self.confidence is None else {**found, "confidence": round(self.confidence, 6)}
+        return found if self.confidence is None else {**found, "confidence": round(self.confidence, PLACES)}
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """How probable every label is at every token of a sequence."""
+
+    names: tuple[str, ...]  # [Y]
+    node: NDArray[np.float64]  # [T,Y]
+
+    def of(self, labels: list[str]) -> list[float]:
+        """The probability of each token's label."""
+        place = {name: y for y, name in enumerate(self.names)}
+        return self.node[np.arange(len(labels)), [place[label] for label in labels]].tolist()
+
+    def to_list(self) -> list[dict[str, float]]:
+        """Label → probability of each token, as plain JSON values."""
+        rows = self.node.round(PLACES).tolist()
+        return [dict(zip(self.names, row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True)
 class LabelledSequence:
-    """The tokens of one sequence with their labels and segments; `score` is the model's."""
+    """The tokens of one sequence with their labels and segments; `score` is the model's.
+
+    `nbest` (labellings with their scores) and `marginals` are there if they were asked for.
+    """
 
     tokens: list[str]
     labels: list[str]
@@ -54,26 +81,32 @@ class LabelledSequence:
     score: float
     text: str | None = None
     characters: list[tuple[int, int]] | None = None
+    nbest: list[tuple[list[str], float]] | None = None
+    marginals: Chances | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
-        base: dict[str, Any] = {"tokens": self.tokens, "labels": self.labels}
-        if self.text is not None:
-            base = {"text": self.text, **base}
-        return {**base, "spans": [s.to_dict() for s in self.spans], "score": self.score}
+        found: dict[str, Any] = {} if self.text is None else {"text": self.text}
+        found |= {"tokens": self.tokens, "labels": self.labels}
+        found |= {"spans": [span.to_dict() for span in self.spans], "score": self.score}
+        if self.nbest is not None:
+            found["nbest"] = [{"labels": labels, "score": score} for labels, score in self.nbest]
+        if self.marginals is not None:
+            found["marginals"] = self.marginals.to_list()
+        return found
 
     def pieces(self) -> Iterator[tuple[str, str | None]]:
         """The text from left to right as (piece, type of the outermost segment or None)."""
         place = 0
         for span in (s for s in self.spans if s.level == 0):
             if span.start > place:
-                yield self._cut(place, span.start), None
+                yield self.cut(place, span.start), None
             yield span.text, span.type
             place = span.end
         if place < len(self.tokens):
-            yield self._cut(place, len(self.tokens)), None
+            yield self.cut(place, len(self.tokens)), None
 
-    def _cut(self, start: int, end: int) -> str:
+    def cut(self, start: int, end: int) -> str:
         return cut(self.tokens, self.text, self.characters, start, end)
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,13 +23,13 @@ from conseq.corpus import Column, Corpus
 from conseq.decode.allowed import Allowed, allowed_mask
 from conseq.decode.marginals import marginals
 from conseq.decode.nbest import nbest
-from conseq.decode.viterbi import viterbi
+from conseq.decode.viterbi import Paths, viterbi
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
 from conseq.evaluate import Report, evaluate_ids, score_ids
 from conseq.features import FeatureExtractor, Template, parse_templates, preset
 from conseq.features.saving import pack, unpack
 from conseq.io.objects import corpus_from
-from conseq.labelled import Labelled, label_corpus
+from conseq.labelled import Chances, Labelled, label_corpus
 from conseq.models.crf import CRF, ChainModel, Progress, TrainingReport, WarmStart
 from conseq.optimise.lbfgs import LBFGS
 from conseq.potentials import Potentials
@@ -54,6 +54,22 @@ class FitReport:
         """Plain JSON values, without the history of every iteration."""
         training = {k: v for k, v in asdict(self.training).items() if k not in ("history", "seconds")}
         return {**training, "seconds": dict(self.seconds), "labels": self.labels, "threads": self.threads}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FitReport:
+        """The inverse of `to_dict`; the history stays lost."""
+        names = [f.name for f in fields(TrainingReport) if f.name in data and f.name != "seconds"]
+        training = TrainingReport(seconds=data["seconds"]["train"], **{name: data[name] for name in names})
+        return cls(training, data["seconds"], data["labels"], data["threads"])
+
+
+@dataclass(frozen=True, eq=False)
+class _Decoded:
+    """A part of a corpus with its scores and its best labels."""
+
+    batch: Corpus
+    potentials: Potentials
+    paths: Paths
 
 
 class SequenceLabeller:
@@ -134,6 +150,7 @@ class SequenceLabeller:
         begun = time.perf_counter()
         templates = self._templates(corpus)
         self.columns_ = list(corpus.columns)
+        self.input_: dict[str, Any] = {}  # how the data was read, for whoever reads more of it
         extractor, design = FeatureExtractor.learn(
             corpus, templates, min_count=self.min_count, lexicons=self.lexicons
         )
@@ -188,7 +205,7 @@ class SequenceLabeller:
     ) -> Callable[[ChainModel], float] | None:
         if development is None:
             return None
-        gold, schema = self._gold(development)
+        gold, schema = self.gold_ids(development)
         design = extractor.design(development)
 
         def score(model: ChainModel) -> float:
@@ -210,49 +227,77 @@ class SequenceLabeller:
         return corpus.split(self.schema_.decode(self.predict_ids(corpus, allowed=allowed, partial=partial)))
 
     def predict_ids(
-        self, corpus: Corpus, *, allowed: Allowed | None = None, partial: bool = False
+        self, corpus: Corpus, *, allowed: Allowed | None = None, partial: bool = False, first: int = 0
     ) -> NDArray[np.int32]:
-        """The best label of each token as an id of the schema, [T]."""
-        found = [np.empty(0, dtype=np.int32)]
-        for first, batch in _batches(corpus):
-            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
-            paths = viterbi(potentials, threads=self._threads)
-            _check_feasible(paths.scores, batch, first)
-            found.append(paths.labels)
-        return np.concatenate(found)
+        """The best label of each token as an id of the schema, [T].
+
+        `first` is the number that messages give to the first sequence, for corpora that are part of one.
+        """
+        parts = [found.paths.labels for found in self._decoded(corpus, allowed, partial, first)]
+        return np.concatenate([np.empty(0, dtype=np.int32), *parts])
 
     def predict_nbest(
         self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
     ) -> list[list[tuple[list[str], float]]]:
         """The n best labellings of each sequence with their scores, best first."""
         results: list[list[tuple[list[str], float]]] = []
-        for first, batch in _batches(corpus_from(X)):
-            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
-            for found in nbest(potentials, n):
-                results.append([(self.schema_.decode(labels), score) for labels, score in found])
+        for found in self._decoded(corpus_from(X), allowed, partial):
+            results += _alternatives(found.potentials, n, self.schema_, self._threads)
         return results
 
-    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+    def predict_marginals(
+        self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
+    ) -> list[list[dict[str, float]]]:
         """The probability of every label at every token."""
         names = self.schema_.labels
         results: list[list[dict[str, float]]] = []
-        for _, batch in _batches(corpus_from(X)):
-            node = marginals(self.potentials(batch), threads=self._threads).node.tolist()
-            results += batch.split([dict(zip(names, row, strict=True)) for row in node])
+        for found in self._decoded(corpus_from(X), allowed, partial):
+            node = marginals(found.potentials, threads=self._threads).node.tolist()
+            results += found.batch.split([dict(zip(names, row, strict=True)) for row in node])
         return results
 
     def label(
-        self, X: Any, *, allowed: Allowed | None = None, partial: bool = False, confidences: bool = True
+        self,
+        X: Any,
+        *,
+        allowed: Allowed | None = None,
+        partial: bool = False,
+        confidences: bool = True,
+        nbest: int = 0,
+        marginals: bool = False,
+        first: int = 0,
     ) -> Labelled:
-        """Labelled sequences with their segments and how sure the model is of each segment."""
-        corpus = corpus_from(X)
+        """Labelled sequences with their segments and how sure the model is of each segment.
+
+        With `nbest` each has so many labellings with their scores, with `marginals` the probability of every
+        label at every token. `first` is the number that messages give to the first sequence.
+        """
         sequences = Labelled()
-        for first, batch in _batches(corpus):
-            potentials = self.potentials(batch, allowed=_slice(allowed, first, batch), partial=partial)
-            paths = viterbi(potentials, threads=self._threads)
-            _check_feasible(paths.scores, batch, first)
-            sequences.extend(label_corpus(batch, paths, self.schema_, potentials if confidences else None))
+        for found in self._decoded(corpus_from(X), allowed, partial, first):
+            sequences.extend(self._labelled(found, confidences, nbest, marginals))
         return sequences
+
+    def _labelled(self, found: _Decoded, confidences: bool, n: int, with_marginals: bool) -> Labelled:
+        batch, potentials = found.batch, found.potentials
+        result = label_corpus(batch, found.paths, self.schema_, potentials if confidences else None)
+        if n:
+            best = _alternatives(potentials, n, self.schema_, self._threads)
+            result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
+        if with_marginals:
+            node = batch.split(marginals(potentials, threads=self._threads).node)
+            chances = (Chances(self.schema_.labels, p) for p in node)
+            result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
+        return result
+
+    def _decoded(
+        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int = 0
+    ) -> Iterator[_Decoded]:
+        """The corpus batch by batch, each with its scores and its best labels."""
+        for begin, batch in _batches(corpus):
+            potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
+            paths = viterbi(potentials, threads=self._threads)
+            _check_feasible(paths.scores, batch, first + begin)
+            yield _Decoded(batch, potentials, paths)
 
     def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
         """The scores of all labellings of the sequences, illegal ones forbidden."""
@@ -285,17 +330,17 @@ class SequenceLabeller:
     def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
         """All scores on labelled sequences."""
         corpus = corpus_from(X, y)
-        gold, schema = self._gold(corpus)
+        gold, schema = self.gold_ids(corpus)
         return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
 
     def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
         """The metric chosen (`metric`) on labelled sequences."""
         corpus = corpus_from(X, y)
-        gold, schema = self._gold(corpus)
+        gold, schema = self.gold_ids(corpus)
         return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.metric)
 
-    def _gold(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
-        """Gold labels as ids of the schema, which grows by labels that training did not have."""
+    def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
+        """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""
         labels = _complete(corpus)
         if self.source_scheme_ is Scheme.IOB1:
             labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
@@ -313,6 +358,7 @@ class SequenceLabeller:
             "schema": self.schema_.to_dict(),
             "source-scheme": str(self.source_scheme_),
             "columns": self.columns_,
+            "input": self.input_,
             "options": options,
             "report": self.report_.to_dict(),
         }
@@ -333,9 +379,13 @@ class SequenceLabeller:
         document = archive.document
         extractor = unpack(archive.within("features"))
         labeller = cls([str(t) for t in extractor.templates], **document["options"])
+        lexicons = extractor.memory.lexicons
+        labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
         labeller.schema_ = Schema.from_dict(document["schema"])
         labeller.source_scheme_ = Scheme.of(document["source-scheme"])
         labeller.columns_ = list(document["columns"])
+        labeller.input_ = dict(document["input"])
+        labeller.report_ = FitReport.from_dict(document["report"])
         labeller.extractor_ = extractor
         labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
         return labeller
@@ -419,6 +469,12 @@ def _batches(corpus: Corpus) -> Iterator[tuple[int, Corpus]]:
     bounds = np.unique(np.concatenate([[0], cuts, [len(corpus)]])).tolist()
     for a, b in pairwise(bounds):
         yield a, corpus.select(np.arange(a, b))
+
+
+def _alternatives(
+    potentials: Potentials, n: int, schema: Schema, threads: int
+) -> list[list[tuple[list[str], float]]]:
+    return [[(schema.decode(ids), score) for ids, score in best] for best in nbest(potentials, n, threads)]
 
 
 def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:

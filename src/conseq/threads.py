@@ -74,6 +74,8 @@ def balanced(offsets: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
     array([0, 2, 5])
     """
     n = len(offsets) - 1
+    if n and (parts == 1 or n == 1):
+        return np.array([0, n])
     goals = np.linspace(offsets[0], offsets[-1], parts + 1)[1:-1]
     above = np.searchsorted(offsets, goals)
     closer = goals - offsets[np.maximum(above - 1, 0)] < offsets[above] - goals

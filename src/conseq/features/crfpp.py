@@ -13,7 +13,7 @@ from pathlib import Path
 
 from conseq.errors import TemplateError
 from conseq.features.sources import Source
-from conseq.features.templates import Part, Template
+from conseq.features.templates import Part, Template, check_offset
 
 _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
@@ -81,6 +81,10 @@ def _template(line: str, columns: Sequence[str], place: str) -> Template:
                 f"{place}: column {column} in {line!r}, but the data has only the columns 0 to "
                 f"{len(columns) - 1} before the label"
             )
+        try:
+            check_offset(int(row))
+        except TemplateError as error:
+            raise TemplateError(f"{place}: {error}") from None
         name = "" if int(column) == 0 else columns[int(column)]
         parts.append(Part(Source("value", "", name), int(row)))
     return Template(tuple(parts) or (Part(Source("bias"), 0),))

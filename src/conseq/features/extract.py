@@ -22,7 +22,7 @@ from conseq.features.codes import Part as CodedPart
 from conseq.features.codes import TupleIndex, number
 from conseq.features.design import Design, Rows, dense_rows, stack
 from conseq.features.sources import COMPUTED, Memory, Source
-from conseq.features.templates import Part, Template, parse_templates
+from conseq.features.templates import Part, Template, parse_template
 from conseq.vocabulary import Vocabulary
 
 MERGE = 4
@@ -203,14 +203,13 @@ class FeatureExtractor:
     def learn(
         cls,
         corpus: Corpus,
-        templates: Iterable[Template] | Iterable[str],
+        templates: str | Iterable[str | Template],
         *,
         min_count: int = 1,
         lexicons: Mapping[str, Iterable[str]] | None = None,
     ) -> tuple[FeatureExtractor, Design]:
         """The attributes that occur at least `min_count` times, and the design of the corpus itself."""
-        given = [t if isinstance(t, Template) else parse_templates([t]) for t in templates]
-        wanted = tuple(dict.fromkeys(t for g in given for t in ((g,) if isinstance(g, Template) else g)))
+        wanted = _parsed(templates)
         memory = Memory.of(corpus, lexicons or {})
         view = _View(corpus, memory, max((t.reach for t in wanted), default=0))
         sources = dict.fromkeys(part.source for t in wanted for part in t.parts)
@@ -259,8 +258,9 @@ class FeatureExtractor:
         attr = (ids[known] + self.bases[-1]).astype(np.int32)
         return Rows(np.arange(n, dtype=np.int32), indptr, attr, bags.values[known])
 
-    @property
+    @cached_property
     def reach(self) -> int:
+        """How far the templates look."""
         return max((t.reach for t in self.templates), default=0)
 
     @cached_property
@@ -283,17 +283,12 @@ class FeatureExtractor:
         home = np.searchsorted(self.bases, chosen, side="right") - 1
         for i, template in enumerate(self.templates):
             places = np.flatnonzero(home == i)
-            spelled = [[self._spell(p, v) for v in range(self._radix(p))] for p in template.parts]
-            for place, values in zip(
-                places.tolist(), self.indexes[i].values(chosen[places] - self.bases[i]), strict=True
-            ):
-                names[place] = f"{template}=" + "|".join(s[v] for s, v in zip(spelled, values, strict=True))
+            tuples = self.indexes[i].values(chosen[places] - self.bases[i])
+            for place, values in zip(places.tolist(), tuples, strict=True):
+                names[place] = f"{template}=" + "|".join(map(self._spell, template.parts, values))
         for place in np.flatnonzero(home == len(self.templates)).tolist():
             names[place] = self.bag[int(chosen[place] - self.bases[-1])]
         return names
-
-    def _radix(self, part: Part) -> int:
-        return len(self.vocabularies[part.source]) + 2 * self.reach
 
     def _spell(self, part: Part, value: int) -> str:
         vocabulary = self.vocabularies[part.source]
@@ -301,6 +296,16 @@ class FeatureExtractor:
         if beyond < 0:
             return vocabulary[value]
         return f"_B-{beyond + 1}" if beyond < self.reach else f"_B+{beyond - self.reach + 1}"
+
+
+def _parsed(templates: str | Iterable[str | Template]) -> tuple[Template, ...]:
+    """Templates without repetition; texts among them are parsed."""
+    items: Iterable[str | Template] = templates.splitlines() if isinstance(templates, str) else templates
+    wanted: dict[Template, None] = {}
+    for place, item in enumerate(items, 1):
+        found = [item] if isinstance(item, Template) else parse_template(item, place)
+        wanted.update(dict.fromkeys(found))
+    return tuple(wanted)
 
 
 def _learn_index(parts: Sequence[CodedPart], tokens: NDArray, min_count: int) -> TupleIndex:

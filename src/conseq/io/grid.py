@@ -18,7 +18,7 @@ from itertools import count, islice
 import numpy as np
 
 from conseq.corpus import Column, Ids, Offsets
-from conseq.io.layout import BLANK, TAB, Layout, is_blank, plural, split_cells
+from conseq.io.layout import BLANK, DOCSTART, TAB, Layout, is_blank, plural, split_cells
 from conseq.io.source import Block, decode
 from conseq.vocabulary import Vocabulary
 
@@ -27,7 +27,8 @@ PIECE = 1 << 18
 
 _NO_TOKEN = -1
 _MAY_BE_BLANK = " \t-"  # what a line that `is_blank` may begin with
-_ONLY_BLANKS = re.compile(rb"^[ \t]+$", re.MULTILINE)
+_DOCSTART = DOCSTART.encode()
+_NO_TOKENS = re.compile(rb"^(?:%b(?:[ \t].*)?|[ \t]+)$" % _DOCSTART, re.MULTILINE)  # `is_blank` on bytes
 
 _EVEN = "give every line the same columns, and put blank lines between sequences only"
 _REMEDIES = {
@@ -39,14 +40,13 @@ _REMEDIES = {
 
 
 def tidy(data: bytes) -> bytes:
-    """The same lines, those of blanks only left empty: they end a sequence like empty ones.
+    """The same lines, those that are no token's left empty: each of them ends a sequence.
 
-    >>> tidy(b"EU NNP\\n \\t\\nPeter NNP\\n")
-    b'EU NNP\\n\\nPeter NNP\\n'
+    >>> tidy(b"EU NNP\\n \\t\\n-DOCSTART- -X-\\nPeter NNP\\n")
+    b'EU NNP\\n\\n\\nPeter NNP\\n'
     """
-    if data.startswith((b" ", b"\t")) or b"\n " in data or b"\n\t" in data:
-        return _ONLY_BLANKS.sub(b"", data)
-    return data
+    suspect = data.startswith((b" ", b"\t")) or any(start in data for start in (b"\n ", b"\n\t", _DOCSTART))
+    return _NO_TOKENS.sub(b"", data) if suspect else data
 
 
 def pieces(block: Block, size: int = PIECE) -> Iterator[Block]:

@@ -99,7 +99,8 @@ class _Tagged:
 
     def add_text(self, escaped: str) -> None:
         text = unescape(escaped)
-        self.characters += [(a + self.length, b + self.length) for a, b in self.tokenise(text)]
+        if text and not text.isspace():
+            self.characters += [(a + self.length, b + self.length) for a, b in self.tokenise(text)]
         self.texts.append(text)
         self.length += len(text)
 

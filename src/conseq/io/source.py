@@ -73,7 +73,7 @@ class Origin:
     wake: tuple[int, int] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.file, io.RawIOBase) and hasattr(select, "poll"):
+        if isinstance(self.file, io.FileIO) and hasattr(select, "poll"):
             self.wake = os.pipe()
 
     @property
@@ -91,7 +91,9 @@ class Origin:
                 if chunk:  # None: a non-blocking stream had nothing yet
                     yield chunk
         except OSError as error:
-            raise DataError(f"reading failed ({error.strerror}); try again", path=self.name) from None
+            raise DataError(
+                f"reading failed ({error.strerror or error}); try again", path=self.name
+            ) from None
 
     def _wait(self) -> bool:
         """Wait for input; False if interrupted."""

@@ -66,12 +66,12 @@ def longest(offsets: Array, first: int, last: int) -> int:
 
 @njit(nogil=True, cache=True)
 def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> None:
-    """reach[t,j] = max_i (delta[0,i] + matrix[c,i,j])."""
-    width = delta.shape[1]
+    """reach[t,j] = max_i (delta[i] + matrix[c,i,j])."""
+    width = len(delta)
     for j in range(width):
         reach[t, j] = -np.inf
     for i in range(0, width, LANES):
-        a, b, d, e = delta[0, i], delta[0, i + 1], delta[0, i + 2], delta[0, i + 3]
+        a, b, d, e = delta[i], delta[i + 1], delta[i + 2], delta[i + 3]
         if larger(larger(a, b), larger(d, e)) == -np.inf:
             continue
         for j in range(width):
@@ -88,16 +88,17 @@ def fill(
 
     reach[t,j] = max_i (delta_{t−1}[i] + pairwise[i,j]);   delta_t[j] = reach[t,j] + unary[t,j]
 
-    reach[0] = start. Only reach is kept; delta[1,W] ends as that of the last token.
+    reach[0] = start. Only reach is kept; delta[W] ends as that of the last token.
     """
     size = len(start)
     for t in range(b - a):
         if t > 0:
             advance_max(delta, matrix, kind[a + t] if kind.size else 0, reach, t)
+        else:
+            for j in range(size):
+                reach[0, j] = start[j]
         for j in range(size):
-            if t == 0:
-                reach[t, j] = start[j]
-            delta[0, j] = reach[t, j] + unary[a + t, j]
+            delta[j] = reach[t, j] + unary[a + t, j]
 
 
 @njit(nogil=True, cache=True)
@@ -139,15 +140,17 @@ def viterbi(
     arguments: one row of W scores per token of the longest sequence.
     """
     matrix = both_ways(pairwise)
-    delta = forbidden(1, matrix.shape[1])
-    reach = forbidden(longest(offsets, first, last), matrix.shape[1])
+    reach = np.empty((longest(offsets, first, last), matrix.shape[1]))
+    delta = np.empty(matrix.shape[1])
+    for j in range(len(end), len(delta)):
+        delta[j] = -np.inf
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
         fill(unary, matrix, start, kind, a, b, delta, reach)
         best, score = -1, -np.inf
         for j in range(len(end)):
-            if delta[0, j] + end[j] > score:
-                best, score = j, delta[0, j] + end[j]
+            if delta[j] + end[j] > score:
+                best, score = j, delta[j] + end[j]
         scores[n] = score if b > a else 0.0
         for t in range(a, b):
             states[t] = best

@@ -9,20 +9,24 @@ Codes stay below 2**62; a negative code means "nothing here" and gets the id −
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
+
 
 @njit(cache=True, nogil=True, inline="always")
-def _slot(code, mask):
+def _slot(code: int, mask: int) -> int:
     """Mixes both halves of a code; every product stays below 2**62, so nothing overflows."""
     mixed = (code & 0x7FFFFFFF) * 0x5851F42D + (code >> 31) * 0x2545F491
     return (mixed ^ (mixed >> 29) ^ (mixed >> 43)) & mask
 
 
 @njit(cache=True, nogil=True)
-def _factorise(codes, slots, ids, first):
+def _factorise(codes: Array, slots: Array, ids: Array, first: Array) -> int:
     mask = slots.size - 1
     n = 0
     for i in range(codes.size):
@@ -42,7 +46,7 @@ def _factorise(codes, slots, ids, first):
 
 
 @njit(cache=True, nogil=True)
-def _build(codes, slots):
+def _build(codes: Array, slots: Array) -> None:
     mask = slots.size - 1
     for i in range(codes.size):
         s = _slot(codes[i], mask)
@@ -52,7 +56,7 @@ def _build(codes, slots):
 
 
 @njit(cache=True, nogil=True)
-def _lookup(codes, known, slots, ids):
+def _lookup(codes: Array, known: Array, slots: Array, ids: Array) -> None:
     mask = slots.size - 1
     for i in range(codes.size):
         code = codes[i]

@@ -11,8 +11,13 @@ the same place and the result does not depend on their number.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 LANES = 8
 
@@ -21,7 +26,17 @@ U = np.uint64
 
 
 @njit(cache=True, nogil=True)
-def expand(weights, feature, label, indptr, attr, value, rows, lo, hi):
+def expand(
+    weights: Array,
+    feature: Array,
+    label: Array,
+    indptr: Array,
+    attr: Array,
+    value: Array,
+    rows: Array,
+    lo: int,
+    hi: int,
+) -> None:
     """rows[r, y] = Σ over attributes a of row r of value · weight(a, y), for r in lo … hi−1."""
     for r in range(lo, hi):
         row = rows[r]
@@ -34,7 +49,7 @@ def expand(weights, feature, label, indptr, attr, value, rows, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def gather(rows, row_of, scores, lo, hi):
+def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
     """scores[t] = Σ over the groups g of rows[row_of[t, g]], for t in lo … hi−1."""
     width, groups = U(scores.shape[1]), U(row_of.shape[1])
     source, index, target = rows.reshape(-1), row_of.reshape(-1), scores.reshape(-1)
@@ -50,7 +65,7 @@ def gather(rows, row_of, scores, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def collect(residual, indptr, token, rows, lo, hi):
+def collect(residual: Array, indptr: Array, token: Array, rows: Array, lo: int, hi: int) -> None:
     """rows[r] = Σ over the tokens t of row r of residual[t], for r in lo … hi−1."""
     width = U(residual.shape[1])
     source, target = residual.reshape(-1), rows.reshape(-1)
@@ -65,7 +80,17 @@ def collect(residual, indptr, token, rows, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def push(rows, indptr, row, value, feature, label, gradient, lo, hi):
+def push(
+    rows: Array,
+    indptr: Array,
+    row: Array,
+    value: Array,
+    feature: Array,
+    label: Array,
+    gradient: Array,
+    lo: int,
+    hi: int,
+) -> None:
     """gradient[f] = Σ over the rows r of attribute a of value · rows[r, label[f]], for a in lo … hi−1."""
     for a in range(lo, hi):
         for f in range(feature[a], feature[a + 1]):
@@ -78,7 +103,7 @@ def push(rows, indptr, row, value, feature, label, gradient, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def transpose(indptr, column, starts, row, entry):
+def transpose(indptr: Array, column: Array, starts: Array, row: Array, entry: Array) -> None:
     """The entries of a compressed matrix by column.
 
     starts[n_columns+1] comes in zero and leaves as the columns' bounds; row[k] and entry[k] say where the

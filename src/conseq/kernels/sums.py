@@ -40,14 +40,13 @@ def prepare(pairwise: Array) -> Steps:
     """
     matrix = both_ways(pairwise)
     width = matrix.shape[1]
-    top = forbidden(len(matrix), width)
-    weights = np.empty(matrix.shape)
+    top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
     for c in range(len(matrix)):
-        for i in range(width):
-            for j in range(width):
-                top[c, j] = larger(top[c, j], matrix[c, i, j])
         for j in range(width):
-            top[c, j] = top[c, j] if top[c, j] > -np.inf else 0.0
+            highest = -np.inf
+            for i in range(width):
+                highest = larger(highest, matrix[c, i, j])
+            top[c, j] = highest if highest > -np.inf else 0.0
         for i in range(width):
             for j in range(width):
                 weights[c, i, j] = exp(matrix[c, i, j] - top[c, j])

@@ -29,7 +29,11 @@ CHUNK = 1 << 15
 """About so many tokens make a chunk, the unit of work of a thread."""
 
 SMALLEST = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
-"""A scale below this has lost digits: the precision does not suffice."""
+"""A scale below this has lost digits: the precision does not suffice.
+
+Nor does it where β / scale is not finite. As long as it is, a number too small for the precision (below 1e-45
+in single) can carry no more than 1e-45 · 3e38 of the probability, so none that matters was lost.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,11 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")
     order = order[lengths[order] > 0]
+    empty = np.empty(0, dtype=np.int64)
+    if not len(order):
+        return Packing(empty, empty, ())
     ends = np.cumsum(lengths[order])
-    cut = np.searchsorted(ends, np.arange(CHUNK, (ends[-1] if len(ends) else 0) + CHUNK, CHUNK)) + 1
+    cut = np.searchsorted(ends, np.arange(CHUNK, ends[-1] + CHUNK, CHUNK)) + 1
     tokens, lasts, chunks, lo = [], [], [], 0
     for members in np.split(order, np.unique(np.minimum(cut, len(order)))[:-1]):
         size = lengths[members]
@@ -66,8 +73,7 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
         lasts.append(np.sort(lo + steps[size - 1] + np.arange(len(size))))
         chunks.append(Chunk(lo, lo + int(steps[-1]), tuple(steps.tolist())))
         lo += int(steps[-1])
-    empty = np.empty(0, dtype=np.int64)
-    return Packing(np.concatenate([empty, *tokens]), np.concatenate([empty, *lasts]), tuple(chunks))
+    return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
 
 
 class ChainObjective:
@@ -130,7 +136,7 @@ class ChainObjective:
         """
         layout, dtype = self.layout, self.precision
         pairwise, start, end = layout.chain(weights)
-        moves = self._padded(np.exp(pairwise - pairwise.max(initial=0.0)))
+        moves = self._padded(np.exp(pairwise - pairwise.max(initial=-np.inf)))
         self._expand(np.ascontiguousarray(layout.state(weights), dtype=dtype))
         chain = (moves, start.astype(dtype), end.astype(dtype))
         parts = run([lambda c=c: self._chunk(c, *chain) for c in self.packing.chunks], self.threads)  # type: ignore[misc]
@@ -151,10 +157,11 @@ class ChainObjective:
         return float(sum(part[0] for part in whole) - self._gold_score(square)), gradient
 
     def _gold_score(self, square: NDArray[np.float64]) -> float:
-        """Σ log M over the transitions of the gold labels."""
+        """Σ log M over the transitions of the gold labels, −inf if M has lost digits there."""
         seen = self.gold_moves > 0
-        with np.errstate(divide="ignore"):
-            return float(self.gold_moves[seen] @ np.log(square[seen]))
+        if square[seen].min(initial=1.0) < np.finfo(self.precision).tiny:
+            return -np.inf
+        return float(self.gold_moves[seen] @ np.log(square[seen]))
 
     def _padded(self, square: NDArray) -> NDArray:
         out = np.zeros((self.width, self.width), dtype=self.precision)
@@ -207,11 +214,14 @@ class ChainObjective:
         self.scores[last, :n] += end
         gap = scaled.lower_by_max(self.scores, self.gold, n, lo, hi)
         np.exp(self.scores[at], out=self.scores[at])
-        self._forward(chunk, moves)
-        if not self.scale[at].min() > SMALLEST[self.precision]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._forward(chunk, moves)
+            if not self.scale[at].min() > SMALLEST[self.precision]:
+                return None
+            pairs = self._backward(chunk, moves)
+            scaled.subtract_gold(self.alpha, self.beta, self.gold, lo, hi)
+        if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(self.beta[lo : lo + chunk.steps[1]]).all()):
             return None
-        pairs = self._backward(chunk, moves)
-        scaled.subtract_gold(self.alpha, self.beta, self.gold, lo, hi)
         return gap + scaled.log_sum(self.scale, lo, hi), pairs[:n, :n].astype(np.float64)
 
     def _forward(self, chunk: Chunk, moves: NDArray) -> None:

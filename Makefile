@@ -1,0 +1,33 @@
+# Two commands for everyone: `make demo` and `make test`. Each sets up what it needs in .venv first.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	$(BIN)/conseq demo
+
+test: $(READY)
+	$(BIN)/pytest -n 2 --dist loadfile
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/kernels
+
+lint: $(READY)
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/conseq bench crf
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "conseq needs Python 3.11 or newer; name one with: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

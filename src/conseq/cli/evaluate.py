@@ -1,0 +1,170 @@
+"""`conseq evaluate`: a model and labelled data ─→ scores."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from conseq.cli.clock import Clock
+from conseq.cli.compiling import told
+from conseq.cli.options import (
+    OUTPUT,
+    READING,
+    AsJson,
+    Columns,
+    Constraints,
+    ConstraintsOption,
+    DataFormat,
+    Decoder,
+    DecoderOption,
+    ModelFile,
+    Threads,
+    TokensOption,
+    one_of,
+)
+from conseq.cli.outcome import say
+from conseq.cli.reading import Reading, load_model, read_labelled
+from conseq.cli.show import on_terminal, percent, show, show_facts, show_table
+
+if TYPE_CHECKING:
+    from conseq.evaluate import Confusion, Counts, Interval, Report
+
+MOST_CONFUSIONS = 5
+MOST_LABELS = 24
+"""Of more labels than this the matrix of confusions is not shown, but listed."""
+
+
+def evaluate(
+    model: ModelFile,
+    data: Annotated[str, typer.Argument(metavar="TEST", help="Labelled data; `-` is standard input.")],
+    columns: Columns = None,
+    format: Annotated[
+        DataFormat,
+        typer.Option(metavar=one_of(DataFormat), help="How the data is written.", rich_help_panel=READING),
+    ] = DataFormat.auto,
+    tokens: TokensOption = None,
+    constraints: ConstraintsOption = Constraints.none,
+    decoder: DecoderOption = Decoder.auto,
+    confusion: Annotated[
+        bool,
+        typer.Option("--confusion", help="Which label was taken for which.", rich_help_panel=OUTPUT),
+    ] = False,
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="A 95 % interval of the F1 of segments, from N samples of the sequences.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = 0,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare a model's labels with the labels of test data.
+
+    Segments count as conlleval counts them: right if first token, last token and type are right.
+
+    \b
+    Examples:
+      conseq evaluate ner.model test.tsv
+      conseq evaluate ner.model test.tsv --bootstrap 1000 --confusion
+      conseq evaluate ner.model test.tsv --json
+    """
+    from conseq.evaluate import bootstrap as resampled
+    from conseq.evaluate import evaluate_ids
+
+    labeller = load_model(model, threads)
+    corpus = read_labelled(data, Reading(format, columns, tokens).of_model(labeller))
+    gold, schema = labeller.gold_ids(corpus)
+    unseen = schema.labels[len(labeller.schema_) :]
+    if unseen:
+        say(f"note: the model never saw {', '.join(map(repr, unseen))}; such tokens count as mistakes")
+    with told():
+        labeller.predict_ids(corpus.select([0]))  # loads compiled code, which is not decoding
+        clock = Clock()
+        predicted = labeller.predict_ids(corpus)
+        seconds = clock.seconds()
+    report = evaluate_ids(gold, predicted, corpus.offsets, schema)
+    interval = None
+    if bootstrap:
+        right, found = (corpus.split(schema.decode(ids)) for ids in (gold, predicted))
+        interval = resampled(right, found, schema, samples=bootstrap)
+    decoding = {
+        "sequences": len(corpus),
+        "certified": len(corpus),
+        "mean_iterations": 1.0,
+        "seconds": seconds,
+        "tokens_per_second": corpus.n_tokens / seconds,
+        "violations": {"before": {}, "after": {}},
+    }
+    if as_json:
+        print(json.dumps(_as_dict(report, decoding, interval, confusion), ensure_ascii=False))
+    else:
+        _show(report, decoding, interval, confusion)
+
+
+def _as_dict(
+    report: Report, decoding: dict[str, Any], interval: Interval | None, confusion: bool
+) -> dict[str, Any]:
+    result = {**report.to_dict(), "decoding": decoding}
+    if interval is not None:
+        result["interval"] = list(interval)
+    if confusion:
+        table = report.confusion
+        result["confusion"] = {"labels": list(table.labels), "matrix": table.matrix.tolist()}
+    return result
+
+
+def _show(report: Report, decoding: dict[str, Any], interval: Interval | None, confusion: bool) -> None:
+    show_scores(report)
+    total = report.span.total
+    between = "" if interval is None else f"  (95 %: {percent(interval.low)} – {percent(interval.high)})"
+    show_facts(
+        [
+            ("segments", f"F1 {percent(total.f1)} %{between}"),
+            ("tokens", f"{percent(report.accuracy)} % right of {report.tokens:,}"),
+            ("", f"micro F1 {percent(report.token.micro.f1)} %, macro F1 {percent(report.token.macro.f1)} %"),
+            ("speed", f"{decoding['tokens_per_second']:,.0f} tokens a second"),
+        ]
+    )
+    worst = report.confusion.top(MOST_CONFUSIONS)
+    if confusion:
+        show()
+        _show_confusion(report.confusion)
+    elif worst:
+        show()
+        rows = [[gold, predicted, str(count)] for gold, predicted, count in worst]
+        show_table(["gold", "labelled", "tokens"], rows, title="Most frequent mistakes")
+
+
+def show_scores(report: Report) -> None:
+    """Precision, recall and F1 of each type of segment and of all."""
+    by_type = sorted(report.span.labels.items(), key=lambda item: -item[1].gold)
+    rows = [_scores(name, counts) for name, counts in by_type]
+    rows.append(_scores("all", report.span.total))
+    header = ["segment", "precision", "recall", "F1", "gold"]
+    show_table(header, rows, last_is_total=True)
+    if not on_terminal():  # where tables have room around them
+        show()
+
+
+def _scores(name: str, counts: Counts) -> list[str]:
+    shares = (counts.precision, counts.recall, counts.f1)
+    return [name, *map(percent, shares), str(counts.gold)]
+
+
+def _show_confusion(confusion: Confusion) -> None:
+    used = [
+        i for i in range(len(confusion.labels)) if confusion.matrix[i].any() or confusion.matrix[:, i].any()
+    ]
+    if len(used) > MOST_LABELS:
+        rows = [[gold, predicted, str(count)] for gold, predicted, count in confusion.top(50)]
+        show_table(["gold", "labelled", "tokens"], rows, title="Mistakes")
+        return
+    names = [confusion.labels[i] for i in used]
+    body = [[confusion.labels[i], *(str(confusion.matrix[i, j] or "") for j in used)] for i in used]
+    show_table(["gold \\ labelled", *names], body, title="Confusions (tokens)")

@@ -1,0 +1,166 @@
+"""`conseq label`: a model and data ─→ labelled data, sequence by sequence as it arrives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import IO, Annotated, Any
+
+import typer
+
+from conseq.cli.compiling import told
+from conseq.cli.options import (
+    DECODING,
+    OUTPUT,
+    READING,
+    Columns,
+    Constraints,
+    ConstraintsOption,
+    Decoder,
+    DecoderOption,
+    InputFormat,
+    ModelFile,
+    OutputFormat,
+    Threads,
+    TokensOption,
+    one_of,
+)
+from conseq.cli.outcome import misused, say
+from conseq.cli.reading import Reading, load_model, stream_input
+from conseq.cli.show import Palette, console, on_terminal
+from conseq.cli.writing import FORMATS, Wanted, show_spans
+
+STANDARD = "-"
+
+
+def label(
+    model: ModelFile,
+    data: Annotated[
+        str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
+    ] = STANDARD,
+    columns: Columns = None,
+    text: Annotated[
+        bool,
+        typer.Option("--text", help="The input is plain text, a sequence a line.", rich_help_panel=READING),
+    ] = False,
+    tokens: TokensOption = None,
+    input_format: Annotated[
+        InputFormat,
+        typer.Option(
+            metavar=one_of(InputFormat),
+            help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns.",
+            rich_help_panel=READING,
+        ),
+    ] = InputFormat.auto,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial",
+            help="Labels that the input has are kept, empty ones are filled in.",
+            rich_help_panel=DECODING,
+        ),
+    ] = False,
+    constraints: ConstraintsOption = Constraints.none,
+    decoder: DecoderOption = Decoder.auto,
+    format: Annotated[
+        OutputFormat,
+        typer.Option(
+            metavar=one_of(OutputFormat),
+            help="columns: the input's columns and the label as the last one; jsonl: an object a sequence; "
+            "spans: a line a segment (sequence, start, end, type, confidence, text; counted from 0), or "
+            "coloured text on a terminal; inline: text with <tags>.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = OutputFormat.columns,
+    nbest: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="The N best labellings of each sequence, with their scores.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = 0,
+    marginals: Annotated[
+        bool,
+        typer.Option(
+            "--marginals", help="The probability of the label of each token.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write here, in place of standard output; whole or not at all.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = STANDARD,
+    threads: Threads = None,
+) -> None:
+    """Label new data.
+
+    The input has the columns of the training data, with or without the label; labels are ignored unless
+    --partial says to keep them. Each sequence is answered as soon as it is complete.
+
+    \b
+    Examples:
+      conseq label ner.model new.tsv > labelled.tsv
+      echo "A. Cau, On Sets, 1990" | conseq label fields.model --text --format spans
+      conseq label fields.model citations.txt --text --format jsonl -o citations.jsonl
+      conseq label ner.model half-labelled.tsv --partial
+    """
+    wanted = Wanted(partial, nbest, marginals)
+    if (nbest or marginals) and format not in ("columns", "jsonl"):
+        misused("--nbest and --marginals go with --format columns or jsonl")
+    if text and input_format not in ("auto", "text"):
+        misused(f"--text and --input-format {input_format} were both given; choose one")
+    labeller = load_model(model, threads)
+    reading = Reading("text" if text else input_format, columns, tokens)
+    if data == STANDARD and sys.stdin is not None and sys.stdin.isatty():
+        ending = "a line a sequence" if text else "one token a line, a blank line after each sequence"
+        say(f"reading from the terminal: {ending}; Ctrl-D ends")
+    batches = stream_input(data, reading, labeller, partial=partial)
+    with told(), closing(batches):  # type: ignore[type-var]  # a generator
+        if format == "spans" and output == STANDARD and on_terminal():
+            _show_coloured(labeller, batches, wanted)
+            return
+        write = FORMATS[format]
+        done = 0
+        with _opened(output) as file:
+            for batch in batches:
+                file.write(write(labeller, batch, wanted, done).encode())
+                file.flush()
+                done += len(batch)
+
+
+def _show_coloured(labeller: Any, batches: Iterator[Any], wanted: Wanted) -> None:
+    screen = console()
+    palette = Palette(type for type in labeller.schema_.types() if "/" not in type)
+    screen.print(palette.legend(), end="\n\n")
+    done = 0
+    for batch in batches:
+        show_spans(screen, palette, labeller, batch, wanted, done)
+        done += len(batch)
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that is there only when all of it is."""
+    if output == STANDARD:
+        yield sys.stdout.buffer
+        return
+    import gzip
+
+    from conseq.io import atomic_write
+
+    with atomic_write(output) as file:
+        if not output.endswith(".gz"):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+            yield packed  # type: ignore[misc]

@@ -1,0 +1,277 @@
+"""`conseq train`: labelled data ─→ a model file."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from conseq.cli.clock import Clock, peak_mb
+from conseq.cli.features import chosen_features, read_lexicons
+from conseq.cli.options import (
+    MODEL,
+    READING,
+    TRAINING,
+    Algorithm,
+    AsJson,
+    Constraints,
+    DataFormat,
+    LabelScheme,
+    ModelType,
+    Threads,
+    Tokens,
+    one_of,
+)
+from conseq.cli.outcome import INTERRUPTED, misused, say
+from conseq.cli.progress import training_line
+from conseq.cli.reading import Reading, as_read, load_model, read_labelled
+from conseq.cli.show import percent, show, show_facts
+
+if TYPE_CHECKING:
+    from conseq.corpus import Corpus
+    from conseq.labeller import FitReport, SequenceLabeller
+
+
+def train(
+    ctx: typer.Context,
+    data: Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled data; `-` is standard input.")],
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="OUT", help="The model file to write.", rich_help_panel=MODEL),
+    ],
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DEV",
+            help="Labelled data that training does not see; the iterate that is best on it is kept.",
+            rich_help_panel=READING,
+            show_default=False,
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Names of the columns in order; `_` skips one, the last or `label` is the label. Else: "
+            "word,label or word,pos,label or word,col2,…,label.",
+            rich_help_panel=READING,
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[
+        DataFormat,
+        typer.Option(
+            metavar=one_of(DataFormat),
+            help="How the data is written: columns, text with <tags>, JSON lines.",
+            rich_help_panel=READING,
+        ),
+    ] = DataFormat.auto,
+    tokens: Annotated[
+        Tokens | None,
+        typer.Option(
+            metavar=one_of(Tokens),
+            help="How text is cut into tokens, in data that is not columns; words if not given.",
+            rich_help_panel=READING,
+            show_default=False,
+        ),
+    ] = None,
+    scheme: Annotated[
+        LabelScheme,
+        typer.Option(
+            metavar=one_of(LabelScheme),
+            help="How labels are written; auto looks at the data, iob1 becomes bio.",
+            rich_help_panel=READING,
+        ),
+    ] = LabelScheme.auto,
+    model_type: Annotated[
+        ModelType,
+        typer.Option(metavar=one_of(ModelType), help="The kind of model.", rich_help_panel=MODEL),
+    ] = ModelType.crf,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRESET|FILE",
+            help="chunk, ner, fields, letters or classic, or a file with one template a line, such as "
+            "suffix(3)[0] or word[-1] & word[0].  [fields]",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A template file of CRF++, in place of --features.",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    lexicon: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A list of phrases, one a line, as a feature; may be given several times.",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Leave out attributes seen less often.", rich_help_panel=MODEL
+        ),
+    ] = 1,
+    constraints: Annotated[
+        Constraints,
+        typer.Option(metavar=one_of(Constraints), help="Rules to learn or obey.", rich_help_panel=MODEL),
+    ] = Constraints.none,
+    algorithm: Annotated[
+        Algorithm,
+        typer.Option(metavar=one_of(Algorithm), help="The optimiser.", rich_help_panel=TRAINING),
+    ] = Algorithm.lbfgs,
+    c1: Annotated[
+        float,
+        typer.Option(
+            metavar="X", min=0, help="Weight of the L1 norm; above 0 the model is sparse.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = 0.0,
+    c2: Annotated[
+        float,
+        typer.Option(metavar="X", min=0, help="Weight of the squared L2 norm.", rich_help_panel=TRAINING),
+    ] = 1.0,
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Stop after so many.", rich_help_panel=TRAINING, show_default=False
+        ),
+    ] = None,
+    delta: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="Stop when the objective improved by less than this share …",
+            rich_help_panel=TRAINING,
+        ),
+    ] = 1e-5,
+    period: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="… in so many iterations.", rich_help_panel=TRAINING),
+    ] = 10,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODEL",
+            help="Start from the weights of this model.",
+            rich_help_panel=TRAINING,
+            show_default=False,
+        ),
+    ] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Learn from labelled data and write a model.
+
+    Ctrl-C ends training early and keeps what was learned so far.
+
+    \b
+    Examples:
+      conseq train train.tsv --dev dev.tsv --features ner -m ner.model
+      conseq train train.tsv --columns word,pos,label --template chunking.template -m chunk.model
+      conseq train tagged.txt --format inline --c2 0.5 -m fields.model
+      conseq train more.tsv --from ner.model --features ner -m better.model
+    """
+    if features is not None and template is not None:
+        misused("--features and --template were both given; choose one")
+    check_writable(model)
+    reading = Reading(format, columns, tokens, scheme)
+    with training_line("F1", max_iterations) as line:
+        clock = Clock()
+        corpus = read_labelled(data, reading)
+        reading = Reading(format, as_read(corpus, reading)["columns"], tokens, scheme)
+        development = None if dev is None else read_labelled(dev, reading)
+        seconds_read = clock.seconds()
+        line.enter("finding features")
+        labeller = _labeller(
+            corpus, features, template, lexicon or [],
+            c1=c1, c2=c2, max_iterations=max_iterations, delta=delta, period=period, min_count=min_count,
+            scheme=str(scheme), threads=threads,
+        )  # fmt: skip
+        warm = None if start is None else load_model(start, threads)
+        labeller.fit(corpus, development=development, warm=warm, watch=line.watch)
+        _check_interrupted(labeller.report_)
+        labeller.input_ = as_read(corpus, reading)
+        line.enter("writing the model")
+        labeller.save(model)
+    if labeller.report_.training.status == "interrupted":
+        say(f"interrupted; the best model so far is in {model}")
+    seconds = {"read": seconds_read, **labeller.report_.seconds}
+    result = {**labeller.report_.to_dict(), "peak_mb": peak_mb(), "model": model}
+    result["seconds"] = {**seconds, "total": (ctx.obj or clock).seconds()}
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        _show(result, corpus)
+
+
+class _Enough(Exception):
+    pass
+
+
+def check_writable(path: str) -> None:
+    """Raise at once if a file could not be written there in the end."""
+    from conseq.io import atomic_write
+
+    with suppress(_Enough), atomic_write(path):
+        raise _Enough
+
+
+def _labeller(
+    corpus: Corpus, features: str | None, template: str | None, lexicon: list[str], **options: Any
+) -> SequenceLabeller:
+    from conseq.labeller import SequenceLabeller
+
+    lexicons = read_lexicons(lexicon)
+    chosen = chosen_features(features, template, lexicons, list(corpus.columns))
+    return SequenceLabeller(**chosen.options(), lexicons=lexicons or None, **options)
+
+
+def _check_interrupted(report: FitReport) -> None:
+    """End without a model if training was interrupted before it had learned anything."""
+    if report.training.status == "interrupted" and not report.training.iterations:
+        say("interrupted before the first iteration; no model was written")
+        raise typer.Exit(INTERRUPTED)
+
+
+_STATUS = {
+    "converged": "converged",
+    "limit": "reached --max-iterations",
+    "interrupted": "interrupted",
+    "line search": "no further descent",
+    "stopped": "stopped",
+}
+
+
+def _show(result: dict[str, Any], corpus: Corpus) -> None:
+    seconds = result["seconds"]
+    facts = [
+        ("data", f"{len(corpus):,} sequences, {corpus.n_tokens:,} tokens, {result['labels']} labels"),
+        ("features", f"{result['features']:,} on {result['attributes']:,} attributes"),
+        ("training", f"{result['iterations']} iterations, {_STATUS[result['status']]}"),
+        ("objective", f"{result['objective']:,.4f}"),
+    ]
+    if result["development"] is not None:
+        where = f"kept iteration {result['best_iteration']}"
+        facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
+    parts = ", ".join(f"{name} {seconds[name]:.1f}" for name in ("read", "features", "train"))
+    facts += [
+        ("time", f"{seconds['total']:.1f} s ({parts})"),
+        ("model", f"{result['model']} ({os.path.getsize(result['model']) / 1e6:.1f} MB)"),
+    ]
+    show_facts(facts, title="Trained.")
+    show(f"\nNext: conseq label {result['model']} FILE", "dim")

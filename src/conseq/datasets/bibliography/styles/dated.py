@@ -1,0 +1,152 @@
+"""Styles that put the date behind the authors."""
+
+from __future__ import annotations
+
+from conseq.datasets.bibliography.names import Names
+from conseq.datasets.bibliography.styles.base import HOUSE_FIRST, PLACE_FIRST, REPORT, THESIS, Style
+
+DATED: dict[str, Style] = {
+    "apa": Style(
+        Names("Last, F. M.", two=", & ", last=", & "),
+        Names("F. M. Last", two=" & ", last=", & "),
+        (
+            "{author}[ ({date})]",
+            "{leader} ({role})[ ({date})]",
+            "{title}",
+            "{journal}[, {volume}[({number})]][, {pages}]",
+            "In [{editor} ({role}), ]{booktitle}[ (pp. {pages})]",
+            "({thesis}). {institution}[, {location}]",
+            "({report}). [{location}: ]{institution}",
+            PLACE_FIRST,
+            "{publisher}",
+            "{note}",
+            "{doilink}",
+            "Retrieved from {url}",
+        ),
+        16,
+        roles=("Ed.", "Eds."),
+        dash="–",
+    ),
+    "harvard": Style(
+        Names("Last, F.M.", last=" and "),
+        Names("Last, F.M.", last=" and "),
+        (
+            "{author}[ {date}]",
+            "{leader} ({role})[ {date}]",
+            "{title}",
+            "{journal}[, vol. {volume}][, no. {number}][, pp. {pages}]",
+            (
+                "in [{editor} ({role}), ]{booktitle}[, {series}, vol. {volume}][, {publisher}]"
+                "[, {location}][, pp. {pages}]"
+            ),
+            THESIS,
+            REPORT,
+            HOUSE_FIRST,
+            "{note}",
+            "viewed at {url}",
+        ),
+        6,
+        separator=", ",
+    ),
+    "chicago": Style(
+        Names("Last, First M.", "First M. Last", most=5),
+        Names("First M. Last"),
+        (
+            "{author}[. {date}]",
+            "{leader}, {role}[ {date}]",
+            "“{title}.” ",
+            "{journal}[ {volume}[ ({number})]][: {pages}]",
+            "In {booktitle}[, edited by {editor}][, {pages}][. {series} {volume}]",
+            "{thesis}, {institution}",
+            REPORT,
+            PLACE_FIRST,
+            "{publisher}",
+            "{note}",
+            "doi:{doi}",
+            "{url}",
+        ),
+        8,
+        case="title",
+        dash="–",
+    ),
+    "acm": Style(
+        Names("First M. Last"),
+        Names("First M. Last"),
+        (
+            "{author}[. {date}]",
+            "{leader} ({role})[. {date}]",
+            "{title}",
+            "{journal}[ {volume}][, {number}][ ({date})][, {pages}]",
+            (
+                "In {booktitle}[ ({series}, Vol. {volume})][, {editor} ({role})][. {publisher}]"
+                "[, {location}][, {pages}]"
+            ),
+            "{thesis}. {institution}[, {location}]",
+            "{report}. {institution}[, {location}]",
+            HOUSE_FIRST,
+            "{note}",
+            "{doilink}",
+            "{url}",
+        ),
+        10,
+        roles=("Ed.", "Eds."),
+        dash="–",
+    ),
+    "field": Style(
+        Names("Last FM", two=", ", last=", "),
+        Names("Last FM", two=", ", last=", "),
+        (
+            "{author}[ ({date})] ",
+            "{leader} ({role})[ ({date})] ",
+            "{title}",
+            "{journal}[ {volume}][:{pages}]",
+            "In: [{editor} ({role}) ]{booktitle}[. {publisher}][, {location}][, pp {pages}]",
+            THESIS,
+            REPORT,
+            "{publisher}[, {location}]",
+            "{note}",
+            "{url}",
+        ),
+        2,
+        short=0.4,
+        dash="–",
+    ),
+    "german": Style(
+        Names("Last, F. M.", comma="; ", two="; ", last="; "),
+        Names("Last, F. M.", comma="; ", two="; ", last="; "),
+        (
+            "{author}[ ({date})]: ",
+            "{leader} ({role})[ ({date})]: ",
+            "{title}",
+            "in: {journal}[, Bd. {volume}][, Nr. {number}][, S. {pages}]",
+            "in: [{editor} ({role}): ]{booktitle}[, {location}: {publisher}][, {publisher}][, S. {pages}]",
+            THESIS,
+            REPORT,
+            "{location}: {publisher}",
+            "{publisher}",
+            "{note}",
+            "{url}",
+        ),
+        1,
+        separator=", ",
+        roles=("Hrsg.", "Hrsg."),
+    ),
+    "dashes": Style(
+        Names("LAST F.", comma=", ", two=", ", last=", "),
+        Names("LAST F.", comma=", ", two=", ", last=", "),
+        (
+            "{author}[, {date}]",
+            "{leader} ({role})[, {date}]",
+            "{title}",
+            "{journal}[, {volume}][ ({number})][: {pages}]",
+            "In: [{editor} ({role}), ]{booktitle}[. {publisher}][, {location}][: {pages}]",
+            "{thesis}, {institution}",
+            "{report}, {institution}",
+            "{publisher}[, {location}]",
+            "{note}",
+            "{url}",
+        ),
+        1,
+        separator=". — ",
+    ),
+}

@@ -1,0 +1,107 @@
+"""Templates: a pattern and values → labelled pieces, or → a string.
+
+Two kinds of pattern.  `fill` writes a record: in `{author}[ ({date})]` each name is a value, a part in
+brackets is left out when a value it names is missing.  A value is used up when written: none stands twice.
+
+    "{journal}[, {volume}[({number})]]" + {journal, volume, date} ─→ pieces; {date} is left for later
+
+`expand` makes a phrase: every `{slot}` is asked for anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import TypeVar
+
+from conseq.datasets.rendering import Piece
+
+T = TypeVar("T")
+
+_PART = re.compile(r"\{(\w+)\}|([\[\]])|([^\[\]{}]+)")
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A template or a bracketed part of it: literals, names of fields, and groups in order."""
+
+    parts: tuple[Piece | str | Group, ...]
+    """A `Piece` is literal text, a string names a field."""
+    needs: frozenset[str]
+    """The fields without which the group is left out: those named directly in it."""
+
+
+@cache
+def parse(template: str) -> Group:
+    """The tree of a template."""
+    stack: list[list[Piece | str | Group]] = [[]]
+    for name, bracket, literal in _PART.findall(template):
+        if bracket == "[":
+            stack.append([])
+        elif bracket == "]":
+            group = _group(stack.pop())
+            stack[-1].append(group)
+        else:
+            stack[-1].append(name or Piece(literal))
+    (parts,) = stack
+    return _group(parts)
+
+
+def _group(parts: list[Piece | str | Group]) -> Group:
+    return Group(tuple(parts), frozenset(part for part in parts if isinstance(part, str)))
+
+
+def fill(template: str, values: dict[str, Piece]) -> list[Piece]:
+    """The pieces of a template, empty if a value is missing; takes the values it writes out of `values`.
+
+    >>> values = {'volume': Piece('12', 'volume'), 'date': Piece('1999', 'date')}
+    >>> [piece.text for piece in fill('vol. {volume}[, no. {number}]', values)]
+    ['vol. ', '12']
+    >>> fill('{volume}', values), list(values)
+    ([], ['date'])
+    """
+    pieces: list[Piece] = []
+    _fill(parse(template), values, pieces)
+    return pieces
+
+
+def _fill(group: Group, values: dict[str, Piece], pieces: list[Piece]) -> None:
+    if not group.needs <= values.keys():
+        return
+    for part in group.parts:
+        if isinstance(part, Piece):
+            pieces.append(part)
+        elif isinstance(part, str):
+            pieces.append(values.pop(part))
+        else:
+            _fill(part, values, pieces)
+
+
+def expand(pattern: str, make: Callable[[str], str]) -> str:
+    """The pattern with every slot replaced by what `make` gives for its name.
+
+    >>> expand('the {thing} of {thing}', {'thing': 'owls'}.__getitem__)
+    'the owls of owls'
+    """
+    pieces = _cut(pattern)
+    return "".join(make(piece) if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+@cache
+def _cut(pattern: str) -> tuple[str, ...]:
+    """Literals and slot names in turn."""
+    return tuple(_SLOT.split(pattern))
+
+
+def draw(rng: Random, choices: Sequence[T]) -> T:
+    """One of the choices, the early ones more often: words of real texts are not equally common either.
+
+    >>> rng = Random(0)
+    >>> ''.join(draw(rng, 'abcdef') for _ in range(20))
+    'x'
+    """
+    return choices[int(len(choices) * rng.random() ** 2.5)]

@@ -1,0 +1,22 @@
+"""Makes the twins and the enumeration of `tests/kernels/naive.py` importable here."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conseq.potentials import Potentials
+
+sys.path.append(str(Path(__file__).parents[1] / "kernels"))
+
+
+@pytest.fixture
+def potentials_of():
+    """A function: the chains of `naive.random_chains` as Potentials."""
+    import naive
+
+    def convert(chains: list[naive.Chain]) -> Potentials:
+        unary, pairwise, start, end, offsets, kind = naive.flat(chains)
+        return Potentials.of(unary, pairwise, start, end, offsets, kind=kind if len(kind) else None)
+
+    return convert

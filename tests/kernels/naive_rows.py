@@ -1,0 +1,111 @@
+"""Pure-Python twins of `kernels/index.py`, `rows.py` and `scaled.py`, written from what their docs say.
+
+Matrices are lists of lists and every number a Python one; nothing here calls conseq.
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def factorise(codes):
+    """Ids in order of first sight, −1 for negatives, and the place where each was first seen."""
+    ids, known, first = [], {}, []
+    for i, code in enumerate(codes):
+        if code < 0:
+            ids.append(-1)
+            continue
+        if code not in known:
+            known[code] = len(known)
+            first.append(i)
+        ids.append(known[code])
+    return ids, first
+
+
+def lookup(codes, known):
+    """The place of each code in `known`, −1 where it has none."""
+    place = {code: i for i, code in enumerate(known)}
+    return [place.get(code, -1) for code in codes]
+
+
+def expand(weight_of, entries, width):
+    """Row by row Σ value · weight; weight_of[a] is {label: weight}, entries[r] is [(attribute, value)]."""
+    rows = []
+    for row in entries:
+        scores = [0.0] * width
+        for attribute, value in row:
+            for label, weight in weight_of[attribute].items():
+                scores[label] += value * weight
+        rows.append(scores)
+    return rows
+
+
+def gather(rows, row_of):
+    """The sum of each token's rows."""
+    return [[sum(rows[r][y] for r in groups) for y in range(len(rows[0]))] for groups in row_of]
+
+
+def collect(residual, row_of, n_rows):
+    """Per row the sum of the residuals of its tokens, once for each time the token has it."""
+    rows = [[0.0] * len(residual[0]) for _ in range(n_rows)]
+    for token, groups in zip(residual, row_of, strict=True):
+        for r in groups:
+            rows[r] = [a + b for a, b in zip(rows[r], token, strict=True)]
+    return rows
+
+
+def push(rows, entries, labels_of):
+    """Per attribute and label it has, Σ value · rows[r][label] over the rows r it stands in."""
+    gradient = []
+    for attribute, labels in enumerate(labels_of):
+        for label in labels:
+            gradient.append(
+                sum(
+                    value * rows[r][label]
+                    for r, row in enumerate(entries)
+                    for a, value in row
+                    if a == attribute
+                )
+            )
+    return gradient
+
+
+def transpose(matrix_rows, n_columns):
+    """matrix_rows[r] lists the columns of its entries; per column the (row, number of entry) pairs."""
+    columns = [[] for _ in range(n_columns)]
+    entry = 0
+    for r, row in enumerate(matrix_rows):
+        for column in row:
+            columns[column].append((r, entry))
+            entry += 1
+    return columns
+
+
+def lowered(scores, n_labels):
+    """Each row minus the maximum of its first entries, for those entries."""
+    return [[s - max(row[:n_labels]) for s in row[:n_labels]] for row in scores]
+
+
+def advance(block, weights):
+    """Products normalised to sum to 1, and the sums."""
+    scaled, sums = [], []
+    for row, weight in zip(block, weights, strict=True):
+        products = [a * b for a, b in zip(row, weight, strict=True)]
+        total = math.fsum(products)
+        sums.append(total)
+        scaled.append([p / total if total else 0.0 for p in products])
+    return scaled, sums
+
+
+def weigh(beta, weights, scale):
+    return [
+        [b * w / s for b, w in zip(row, weight, strict=True)]
+        for row, weight, s in zip(beta, weights, scale, strict=True)
+    ]
+
+
+def residual(alpha, beta, gold):
+    rows = []
+    for t, (a, b) in enumerate(zip(alpha, beta, strict=True)):
+        rows.append([x * y - (label == gold[t]) for label, (x, y) in enumerate(zip(a, b, strict=True))])
+    return rows

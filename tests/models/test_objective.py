@@ -1,0 +1,211 @@
+"""`models/objective.py`: value and gradient against enumeration, finite differences and logarithms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import naive_chain as naive
+import numpy as np
+import pytest
+
+from conseq.models import objective as module
+from conseq.models.layout import observe
+from conseq.models.objective import ChainObjective, pack
+
+SEEDS = range(25)
+
+
+def make(chains, *, c2=0.0, precision=np.float64, threads=1, transitions=True, boundaries=True):
+    layout, observed = observe(*chains.arguments, transitions=transitions, boundaries=boundaries)
+    data = (chains.design, chains.labels, chains.offsets, layout, observed)
+    return ChainObjective(*data, c2=c2, threads=threads, precision=precision)
+
+
+def random_weights(objective, seed, size=1.0):
+    return size * np.random.default_rng(seed).normal(size=objective.layout.size)
+
+
+def assert_same(found, expected, rel, counts=1.0):
+    """Value and gradient agree, relative to their size; a gradient is the difference of such `counts`."""
+    assert found[0] == pytest.approx(expected[0], rel=rel, abs=rel)
+    size = max(counts, np.abs(expected[1]).max(initial=0.0))
+    assert np.abs(found[1] - expected[1]).max(initial=0.0) <= rel * size
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_value_and_gradient_equal_enumeration(seed):
+    chains = naive.random_chains(seed)
+    objective = make(chains, c2=0.3)
+    weights = random_weights(objective, seed)
+    assert_same(objective(weights), naive.enumerated(chains, objective.layout, weights, 0.3), 1e-10)
+
+
+@pytest.mark.parametrize("transitions", [True, False])
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_weights_that_do_not_exist_count_as_zero(transitions, boundaries):
+    chains = naive.random_chains(3, n_labels=3, lengths=[3, 1, 4, 0, 2])
+    objective = make(chains, transitions=transitions, boundaries=boundaries)
+    assert bool(len(objective.layout.moves)) == transitions
+    assert bool(len(objective.layout.starts)) == boundaries
+    weights = random_weights(objective, 3)
+    assert_same(objective(weights), naive.enumerated(chains, objective.layout, weights), 1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_gradient_equals_finite_differences(seed):
+    chains = naive.random_chains(seed, n_labels=3, lengths=[4, 0, 1, 7, 2])
+    objective = make(chains, c2=0.7)
+    weights = random_weights(objective, seed)
+    _, gradient = objective(weights)
+    step = 1e-6
+    for i in range(len(weights)):
+        change = np.zeros_like(weights)
+        change[i] = step
+        slope = (objective(weights + change)[0] - objective(weights - change)[0]) / (2 * step)
+        assert slope == pytest.approx(gradient[i], abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_single_precision_is_close_to_double(seed):
+    chains = naive.random_chains(seed, lengths=np.random.default_rng(seed).integers(0, 30, size=40))
+    single, double = (make(chains, precision=p) for p in (np.float32, np.float64))
+    weights = random_weights(double, seed)
+    assert_same(single(weights), double(weights), 1e-4, double.observed.contexts.max())
+    assert single.precision == np.float32
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("chunk", [1, 7, 40, 1 << 15])
+def test_chunks_and_threads_are_invisible(monkeypatch, chunk, precision):
+    lengths = np.random.default_rng(5).integers(0, 12, size=60)
+    chains = naive.random_chains(5, n_labels=4, lengths=lengths, n_attributes=20)
+    whole = make(chains, c2=0.1, precision=precision)
+    weights = random_weights(whole, 5)
+    assert len(whole.packing.chunks) == 1
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    rel = 1e-6 if precision == np.float32 else 1e-12
+    for threads in (1, 2):
+        cut = make(chains, c2=0.1, precision=precision, threads=threads)
+        assert chunk > 100 or len(cut.packing.chunks) > 5
+        assert_same(cut(weights), whole(weights), rel, whole.observed.contexts.max())
+
+
+@pytest.mark.parametrize("chunk", [1, 5, 1000])
+def test_packing_lays_every_token_out_once_behind_its_predecessor(monkeypatch, chunk):
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    offsets = np.array([0, 3, 3, 4, 9, 11, 11, 14])
+    packing = pack(offsets)
+    assert sorted(packing.token.tolist()) == list(range(14))
+    assert sorted(packing.token[packing.last].tolist()) == [2, 3, 8, 10, 13]
+    assert packing.last.tolist() == sorted(packing.last.tolist())
+    assert [c.lo for c in packing.chunks] == [0, *(c.hi for c in packing.chunks[:-1])]
+    for c in packing.chunks:
+        steps = [packing.token[c.lo + a : c.lo + b] for a, b in pairwise(c.steps)]
+        assert set(steps[0].tolist()) <= set(offsets[:-1].tolist())
+        for before, after in pairwise(steps):
+            assert (before[: len(after)] + 1).tolist() == after.tolist()
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0, 0]])
+def test_without_tokens_only_the_penalty_is_left(lengths):
+    chains = naive.random_chains(1, n_labels=2, lengths=np.array(lengths, dtype=np.int64))
+    for precision in (np.float32, np.float64):
+        value, gradient = make(chains, c2=1.0, precision=precision)(np.zeros(0))
+        assert value == 0
+        assert gradient.shape == (0,)
+
+
+def test_one_label_is_certain():
+    chains = naive.random_chains(2, n_labels=1, lengths=[4, 1, 0, 3])
+    objective = make(chains)
+    value, gradient = objective(random_weights(objective, 2, 10))
+    assert value == pytest.approx(0, abs=1e-10)
+    assert gradient == pytest.approx(np.zeros(objective.layout.size), abs=1e-10)
+
+
+# ── weights too large for single precision ──────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("size", [10, 30, 60, 90])
+@pytest.mark.parametrize("seed", SEEDS[:8])
+def test_large_weights_stay_finite_and_right(seed, size):
+    lengths = np.random.default_rng(seed).integers(0, 9, size=8)
+    chains = naive.random_chains(seed, n_labels=4, lengths=lengths, values=False)
+    objective = make(chains, precision=np.float32)
+    weights = random_weights(objective, seed, size)
+    found = objective(weights)
+    assert np.isfinite(found[0])
+    assert np.isfinite(found[1]).all()
+    assert_same(found, naive.recursive(chains, objective.layout, weights), 1e-3)
+    assert found[1].dtype == np.float64
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", SEEDS[:8])
+def test_weights_beyond_double_precision_give_infinity_and_no_warning(seed, precision):
+    """A line search that tries such weights sees that they are no good and tries smaller ones."""
+    chains = naive.random_chains(seed, n_labels=4, lengths=[7, 5, 3, 1, 8], values=False)
+    objective = make(chains, precision=precision)
+    value, gradient = objective(random_weights(objective, seed, 1e4))
+    assert value == np.inf or np.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+def lattice(unary, moves, gold):
+    """One sequence whose scores are given number by number: every token has an attribute of its own."""
+    tokens, n_labels = np.shape(unary)
+    every = [(i, j) for i in range(n_labels) for j in range(n_labels)]
+    tour = [y for pair in every for y in pair]
+    lengths = [tokens] + [2] * len(every) + [1] * (tokens * n_labels)
+    rows = np.concatenate(
+        [np.arange(tokens), np.full(len(tour), tokens), np.repeat(np.arange(tokens), n_labels)]
+    )
+    labels = np.concatenate([gold, tour, np.tile(np.arange(n_labels), tokens)]).astype(np.int32)
+    indptr = np.concatenate([np.arange(tokens + 1), [tokens]])
+    design = naive.Design(
+        rows[:, None].astype(np.int32),
+        indptr,
+        np.arange(tokens, dtype=np.int32),
+        np.ones(tokens, dtype=np.float32),
+        tokens,
+    )
+    chains = naive.Chains(design, labels, np.concatenate([[0], np.cumsum(lengths)]), n_labels)
+    objective = make(chains, precision=np.float32, boundaries=False)
+    return chains, objective, np.concatenate([np.ravel(unary), np.ravel(moves)])
+
+
+def test_a_path_that_starts_too_small_for_single_precision_but_wins_is_not_lost():
+    """Label 1 begins e^−115 behind, below the smallest single; each later step costs label 0 e^−45."""
+    unary = np.zeros((5, 2))
+    unary[0] = [0, -115]
+    moves = [[-45, -200], [-200, 0]]
+    chains, objective, weights = lattice(unary, moves, [1, 1, 1, 1, 1])
+    assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-3)
+
+
+def test_a_score_that_vanishes_in_single_precision_but_decides_is_not_lost():
+    """At the middle token label 1 is e^−120 behind; what goes before and after makes up for it."""
+    unary = np.zeros((4, 2))
+    unary[1] = [0, -120]
+    moves = [[-60, -300], [-300, 0]]
+    for begin in (0.0, -40.0):
+        unary[0, 0] = begin
+        chains, objective, weights = lattice(unary, moves, [1, 1, 1, 1])
+        assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-3)
+
+
+def test_scores_far_below_zero_need_no_double_precision():
+    """Only differences matter; a token whose best score is −300 is no reason to fall back."""
+    unary = np.full((4, 2), -300.0) + np.eye(4, 2)
+    chains, objective, weights = lattice(unary, np.zeros((2, 2)), [0, 1, 0, 1])
+    assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-4)
+    assert objective.precision == np.float32
+
+
+def test_the_same_input_gives_the_same_numbers():
+    chains = naive.random_chains(9, n_labels=4, lengths=[9, 3, 0, 7, 1, 8])
+    first, second = (make(chains, precision=np.float32) for _ in range(2))
+    weights = random_weights(first, 9)
+    a, b, c = first(weights), second(weights), first(weights)
+    assert a[0] == b[0] == c[0]
+    assert a[1].tolist() == b[1].tolist() == c[1].tolist()
