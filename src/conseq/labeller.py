@@ -98,7 +98,7 @@ class SequenceLabeller:
         features: str | Iterable[str | Template] = "fields",
         *,
         c1: float = 0.0,
-        c2: float = 1.0,
+        c2: float = 0.1,
         max_iterations: int | None = None,
         delta: float = 1e-5,
         period: int = 10,

@@ -34,7 +34,7 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure speed and quality on public data, side by side with other toolkits.
+    """Race other toolkits, measure quality on public data.
 
     \b
     Examples:

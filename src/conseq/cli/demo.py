@@ -33,7 +33,7 @@ def demo(
         typer.Option(metavar="DIR", help="Keep the data and the models in this folder.", show_default=False),
     ] = None,
 ) -> None:
-    """Show what conseq does: it learns to read citations and addresses, in less than a minute.
+    """Show what conseq does: it learns to read citations and addresses.
 
     \b
     Examples:

@@ -159,18 +159,19 @@ match(/[.]$/)[0]
 match(/^[A-Z].*[A-Z]/)[0]
 """
 
-PRESETS: dict[str, tuple[str, str]] = {
-    "chunk": (_CHUNK, _CHUNK_COLUMN),
-    "ner": (_NER, _NER_COLUMN),
-    "fields": (_FIELDS, "{c}[-1..1]\n"),
-    "letters": (_LETTERS, ""),
-    "classic": (_CLASSIC, ""),
+PRESETS: dict[str, tuple[str, str, str]] = {
+    "chunk": (_CHUNK, _CHUNK_COLUMN, _CHUNK_COLUMN),
+    "ner": (_NER, _NER_COLUMN, "{c}[0]\n"),
+    "fields": (_FIELDS, "{c}[-1..1]\n", "{c}[-1..1]\n"),
+    "letters": (_LETTERS, "", ""),
+    "classic": (_CLASSIC, "", ""),
 }
-"""name → (templates over the token column, templates for each further column).
+"""name → (templates over the token column, over a second column, over each further one).
 
-chunk: words and tags in a window (CRF++'s chunking example). ner: named entities in text. fields: citations,
-addresses and other records. letters: letters to phonemes, morphemes. classic: the families Word, Unknown and
-ConcatRegex of paper 000 (Edge, Start and End are the chain's own weights).
+chunk: words and tags in a window (CRF++'s chunking example). ner: named entities in text; a second column is
+taken for part-of-speech tags. fields: citations, addresses and other records. letters: letters to phonemes,
+morphemes. classic: the families Word, Unknown and ConcatRegex of paper 000 (Edge, Start and End are the
+chain's own weights).
 """
 
 
@@ -182,6 +183,8 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     """
     if name not in PRESETS:
         raise TemplateError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
-    tokens, further = PRESETS[name]
-    text = tokens + "".join(further.format(c=Source("value", "", column)) for column in columns[1:])
+    tokens, second, further = PRESETS[name]
+    shapes = [second] + [further] * len(columns)
+    pairs = zip(shapes, columns[1:], strict=False)
+    text = tokens + "".join(shape.format(c=Source("value", "", column)) for shape, column in pairs)
     return parse_templates(text.splitlines())

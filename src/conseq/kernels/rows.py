@@ -38,14 +38,16 @@ def expand(
     hi: int,
 ) -> None:
     """rows[r, y] = Σ over attributes a of row r of value · weight(a, y), for r in lo … hi−1."""
-    for r in range(lo, hi):
-        row = rows[r]
-        row[:] = 0
-        for k in range(indptr[r], indptr[r + 1]):
-            a = attr[k]
+    width, target = U(rows.shape[1]), rows.reshape(-1)
+    for r in range(U(lo), U(hi)):
+        out = r * width
+        for y in range(width):
+            target[out + y] = 0
+        for k in range(U(indptr[r]), U(indptr[r + U(1)])):
+            a = U(attr[k])
             v = value[k]
-            for f in range(feature[a], feature[a + 1]):
-                row[label[f]] += v * weights[f]
+            for f in range(U(feature[a]), U(feature[a + U(1)])):
+                target[out + U(label[f])] += v * weights[f]
 
 
 @njit(cache=True, nogil=True)
@@ -92,14 +94,16 @@ def push(
     hi: int,
 ) -> None:
     """gradient[f] = Σ over the rows r of attribute a of value · rows[r, label[f]], for a in lo … hi−1."""
-    for a in range(lo, hi):
-        for f in range(feature[a], feature[a + 1]):
+    width, source = U(rows.shape[1]), rows.reshape(-1)
+    for a in range(U(lo), U(hi)):
+        first, last = U(feature[a]), U(feature[a + U(1)])
+        for f in range(first, last):
             gradient[f] = 0
-        for k in range(indptr[a], indptr[a + 1]):
-            r = row[k]
+        for k in range(U(indptr[a]), U(indptr[a + U(1)])):
+            start = U(row[k]) * width
             v = value[k]
-            for f in range(feature[a], feature[a + 1]):
-                gradient[f] += v * rows[r, label[f]]
+            for f in range(first, last):
+                gradient[f] += v * source[start + U(label[f])]
 
 
 @njit(cache=True, nogil=True)

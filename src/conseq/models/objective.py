@@ -5,8 +5,8 @@
 
     f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
 
-Sequences are sorted by length and packed time step by time step into chunks, so that one step of the
-recursion for all sequences of a chunk is one matrix product: block t holds the t-th token of every sequence
+The sequences of a chunk are sorted by length and packed time step by time step, so that one step of the
+recursion for all of them is one matrix product: block t holds the t-th token of every sequence
 that has one, longest first, and the first rows of block t−1 are their predecessors. Probabilities are scaled
 to sum to 1 at every token (Rabiner 1989); in single precision where that loses nothing, else in double.
 """
@@ -55,20 +55,23 @@ class Packing:
 
 
 def pack(offsets: NDArray[np.int64]) -> Packing:
-    """Sort sequences by length, cut them into chunks, lay each chunk out step by step."""
+    """Cut the corpus into chunks of neighbouring sequences and lay each chunk out step by step.
+
+    Neighbours stay together because rows are numbered in the order of the corpus: a chunk works on few of
+    them, and they stay in the processor's cache.
+    """
     lengths = np.diff(offsets)
-    order = np.argsort(-lengths, kind="stable")
-    order = order[lengths[order] > 0]
+    marks = np.searchsorted(offsets, np.arange(CHUNK, offsets[-1], CHUNK))
     empty = np.empty(0, dtype=np.int64)
-    if not len(order):
-        return Packing(empty, empty, ())
-    ends = np.cumsum(lengths[order])
-    cut = np.searchsorted(ends, np.arange(CHUNK, ends[-1] + CHUNK, CHUNK)) + 1
-    tokens, lasts, chunks, lo = [], [], [], 0
-    for members in np.split(order, np.unique(np.minimum(cut, len(order)))[:-1]):
-        size = lengths[members]
+    tokens, lasts, chunks, lo = [empty], [empty], [], 0
+    for members in np.split(np.arange(len(lengths)), np.unique(marks)):
+        order = members[np.argsort(-lengths[members], kind="stable")]
+        order = order[lengths[order] > 0]
+        if not len(order):
+            continue
+        size = lengths[order]
         active = np.searchsorted(-size, -np.arange(size[0]), side="left")
-        tokens.append(np.concatenate([offsets[members[:n]] + t for t, n in enumerate(active)]))
+        tokens.append(np.concatenate([offsets[order[:n]] + t for t, n in enumerate(active)]))
         steps = np.concatenate([[0], np.cumsum(active)])
         lasts.append(np.sort(lo + steps[size - 1] + np.arange(len(size))))
         chunks.append(Chunk(lo, lo + int(steps[-1]), tuple(steps.tolist())))
