@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
     from conseq.errors import ConseqError
-    from conseq.evaluate import evaluate
     from conseq.io import read, write
     from conseq.labeller import SequenceLabeller
     from conseq.potentials import Potentials
@@ -26,7 +25,6 @@ _HOME = {
     "Potentials": "conseq.potentials",
     "Schema": "conseq.schema",
     "SequenceLabeller": "conseq.labeller",
-    "evaluate": "conseq.evaluate",
     "read": "conseq.io",
     "write": "conseq.io",
 }
@@ -37,7 +35,6 @@ __all__ = [
     "Potentials",
     "Schema",
     "SequenceLabeller",
-    "evaluate",
     "read",
     "write",
 ]

@@ -143,6 +143,7 @@ class SequenceLabeller:
         labeller whose weights are the starting point. `watch` is called after each iteration.
         """
         self._check_options()
+        vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
         corpus = corpus_from(X, y)
         labels, source = _training_labels(corpus, self.scheme)
         self.schema_ = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
@@ -223,6 +224,7 @@ class SequenceLabeller:
         `allowed` restricts the labels of single tokens; with `partial` the labels that X already has are
         forced (an empty label is open).
         """
+        self._check_fitted()
         corpus = corpus_from(X)
         return corpus.split(self.schema_.decode(self.predict_ids(corpus, allowed=allowed, partial=partial)))
 
@@ -249,6 +251,7 @@ class SequenceLabeller:
         self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
     ) -> list[list[dict[str, float]]]:
         """The probability of every label at every token."""
+        self._check_fitted()
         names = self.schema_.labels
         results: list[list[dict[str, float]]] = []
         for found in self._decoded(corpus_from(X), allowed, partial):
@@ -293,6 +296,10 @@ class SequenceLabeller:
         self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int = 0
     ) -> Iterator[_Decoded]:
         """The corpus batch by batch, each with its scores and its best labels."""
+        if allowed is not None and len(allowed) != len(corpus):
+            raise DataError(
+                f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
+            )
         for begin, batch in _batches(corpus):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             paths = viterbi(potentials, threads=self._threads)
@@ -329,12 +336,14 @@ class SequenceLabeller:
 
     def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
         """All scores on labelled sequences."""
+        self._check_fitted()
         corpus = corpus_from(X, y)
         gold, schema = self.gold_ids(corpus)
         return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
 
     def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
         """The metric chosen (`metric`) on labelled sequences."""
+        self._check_fitted()
         corpus = corpus_from(X, y)
         gold, schema = self.gold_ids(corpus)
         return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.metric)
@@ -371,7 +380,7 @@ class SequenceLabeller:
         archive = persist.load(path)
         try:
             return cls._restore(archive)
-        except (KeyError, TypeError, IndexError, ValueError) as error:
+        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
             raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
 
     @classmethod
@@ -420,7 +429,7 @@ class SequenceLabeller:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
-        changed = {k: v for k, v in self.get_params().items() if v is not defaults[k].default}
+        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
         return f"SequenceLabeller({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
 

@@ -53,7 +53,7 @@ def sentences(count: int, seed: int) -> list[list[Token]]:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """train.tsv, test.tsv (word, pos, label), bare.tsv (test without labels), chunk.model trained on train."""
+    """train.tsv, test.tsv (word, pos, label), bare.tsv (test without labels), chunk.model (from train)."""
     folder = tmp_path_factory.mktemp("cli")
     (folder / "train.tsv").write_text(columns(sentences(60, 1)))
     (folder / "test.tsv").write_text(columns(sentences(12, 2)))

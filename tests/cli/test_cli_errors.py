@@ -63,7 +63,7 @@ def test_training_data(fails, tmp_path, content, says):
         (["--template", "absent.txt"], "absent.txt: there is no such file"),
         (["--lexicon", "towns=absent.txt"], "absent.txt: there is no such file"),
         (["--min-count", "99"], "lower min_count"),
-        (["--c2", "nan"], "c2 is nan"),
+        (["--c2", "inf"], "c2 is inf"),
         (["--columns", "word,pos,label"], "2 columns where 3 are named"),
         (["--dev", "absent.tsv"], "absent.tsv: there is no such file"),
         (["--from", "absent.model"], "there is no such model file"),
@@ -81,12 +81,10 @@ def test_options_of_training(fails, tmp_path, options, says):
 
 def test_a_missing_file(fails, model, tmp_path):
     absent = tmp_path / "absent.tsv"
-    for arguments in (
-        ["train", absent, "-m", tmp_path / "x"],
-        ["label", model, absent],
-        ["evaluate", model, absent],
-    ):
-        assert "absent.tsv: there is no such file" in fails(*arguments)
+    says = "absent.tsv: there is no such file"
+    assert says in fails("train", absent, "-m", tmp_path / "x")
+    assert says in fails("label", model, absent)
+    assert says in fails("evaluate", model, absent)
     assert "this is a directory" in fails("label", model, tmp_path)
 
 

@@ -327,6 +327,9 @@ def test_a_view_learns_only_what_it_sees():
     templates = ["word[-1..1]", "lower[0] & pos[1]", "unknown[0]", "position(2)[0]"]
     (seen, design), (expected, plain) = (FeatureExtractor.learn(c, templates) for c in (view, copy))
     assert sorted(seen.names()) == sorted(expected.names())
+    assert {s: set(v) for s, v in seen.vocabularies.items()} == {
+        s: set(v) for s, v in expected.vocabularies.items()
+    }
     for t in range(5):
         a, b = (
             {e.names([i])[0]: v for i, v in d.attributes(t)} for e, d in ((seen, design), (expected, plain))

@@ -39,13 +39,14 @@ class Chains:
         return [(bags[a:b], self.labels[a:b].tolist()) for a, b in pairwise(self.offsets.tolist())]
 
 
-def random_chains(seed, *, n_labels=None, lengths=None, values=True, n_attributes=None):
+def random_chains(seed, *, n_labels=None, lengths=None, values=True, n_attributes=None, n_rows=None):
     """A random problem; empty sequences, rows without attributes and repeated attributes included."""
     rng = np.random.default_rng(seed)
     n_labels = int(rng.integers(1, 5)) if n_labels is None else n_labels
     lengths = rng.integers(0, 5, size=rng.integers(1, 6)) if lengths is None else np.asarray(lengths)
     n_attributes = int(rng.integers(1, 8)) if n_attributes is None else n_attributes
-    groups, n_rows = int(rng.integers(1, 4)), int(rng.integers(1, 7))
+    groups, few_rows = int(rng.integers(1, 4)), int(rng.integers(1, 7))
+    n_rows = few_rows if n_rows is None else n_rows
     sizes = rng.integers(0, 4, size=n_rows)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     value = rng.normal(size=sizes.sum()) if values else np.ones(sizes.sum())

@@ -184,14 +184,14 @@ def identity(n):
     return np.arange(n, dtype=np.int64)
 
 
-def test_a_warm_start_carries_every_weight_to_its_new_place():
+@pytest.mark.parametrize("seed", range(10))
+def test_a_warm_start_carries_every_weight_to_its_new_place(seed):
     """Attributes and labels are renumbered, some are new, some are gone."""
-    rng = np.random.default_rng(6)
-    old_chains, new_chains = (
-        learnable(6),
-        naive.random_chains(7, n_labels=4, lengths=[6] * 40, n_attributes=15),
-    )
-    model = with_zeros(random_model(old_chains, 6), 6).pruned()
+    rng = np.random.default_rng(seed)
+    old_chains = naive.random_chains(seed, n_labels=3, lengths=[6] * 40, n_attributes=12, n_rows=20)
+    new_chains = naive.random_chains(seed + 1, n_labels=4, lengths=[6] * 40, n_attributes=15, n_rows=20)
+    model = random_model(old_chains, seed)
+    model = with_zeros(model, seed).pruned() if seed % 2 else model
     attribute = rng.permutation(np.concatenate([np.arange(12), [-1, -1, -1]]))
     label = np.array([2, -1, 0, 1])
     layout, _ = observe(*new_chains.arguments)

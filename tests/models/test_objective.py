@@ -152,52 +152,60 @@ def test_weights_beyond_double_precision_give_infinity_and_no_warning(seed, prec
 
 
 def lattice(unary, moves, gold):
-    """One sequence whose scores are given number by number: every token has an attribute of its own."""
+    """One sequence whose scores are given number by number: every token has an attribute of its own.
+
+    moves is {(from, to): weight}; what is left out was not seen in training and weighs 0. Further sequences
+    of one and two tokens show every attribute with every label, and every move.
+    """
     tokens, n_labels = np.shape(unary)
-    every = [(i, j) for i in range(n_labels) for j in range(n_labels)]
-    tour = [y for pair in every for y in pair]
-    lengths = [tokens] + [2] * len(every) + [1] * (tokens * n_labels)
-    rows = np.concatenate(
-        [np.arange(tokens), np.full(len(tour), tokens), np.repeat(np.arange(tokens), n_labels)]
-    )
-    labels = np.concatenate([gold, tour, np.tile(np.arange(n_labels), tokens)]).astype(np.int32)
-    indptr = np.concatenate([np.arange(tokens + 1), [tokens]])
+    lengths = [tokens] + [2] * len(moves) + [1] * (tokens * n_labels)
+    own, none = np.arange(tokens), np.full(2 * len(moves), tokens)
+    rows = np.concatenate([own, none, np.repeat(own, n_labels)])
+    labels = np.concatenate([gold, np.ravel(list(moves)), np.tile(np.arange(n_labels), tokens)])
     design = naive.Design(
         rows[:, None].astype(np.int32),
-        indptr,
-        np.arange(tokens, dtype=np.int32),
+        np.concatenate([np.arange(tokens + 1), [tokens]]),
+        own.astype(np.int32),
         np.ones(tokens, dtype=np.float32),
         tokens,
     )
-    chains = naive.Chains(design, labels, np.concatenate([[0], np.cumsum(lengths)]), n_labels)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    chains = naive.Chains(design, labels.astype(np.int32), offsets, n_labels)
     objective = make(chains, precision=np.float32, boundaries=False)
-    return chains, objective, np.concatenate([np.ravel(unary), np.ravel(moves)])
+    keys = [key[1:] for key in naive.keys(objective.layout) if key[0] == "move"]
+    return chains, objective, np.concatenate([np.ravel(unary), [moves[key] for key in keys]])
+
+
+def test_transitions_too_small_for_single_precision_are_not_lost():
+    """e^−95 is a single without a full mantissa, e^−200 none at all; both were seen and count."""
+    for low in (-95.0, -200.0):
+        moves = {(0, 0): -1.0, (0, 1): low, (1, 0): 2.0, (1, 1): 0.0}
+        chains, objective, weights = lattice(np.zeros((3, 2)), moves, [0, 1, 0])
+        assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-6)
+        assert objective.precision == np.float64
 
 
 def test_a_path_that_starts_too_small_for_single_precision_but_wins_is_not_lost():
     """Label 1 begins e^−115 behind, below the smallest single; each later step costs label 0 e^−45."""
     unary = np.zeros((5, 2))
     unary[0] = [0, -115]
-    moves = [[-45, -200], [-200, 0]]
-    chains, objective, weights = lattice(unary, moves, [1, 1, 1, 1, 1])
+    chains, objective, weights = lattice(unary, {(0, 0): 155.0, (1, 1): 200.0}, [1, 1, 1, 1, 1])
     assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-3)
 
 
 def test_a_score_that_vanishes_in_single_precision_but_decides_is_not_lost():
-    """At the middle token label 1 is e^−120 behind; what goes before and after makes up for it."""
-    unary = np.zeros((4, 2))
-    unary[1] = [0, -120]
-    moves = [[-60, -300], [-300, 0]]
-    for begin in (0.0, -40.0):
-        unary[0, 0] = begin
-        chains, objective, weights = lattice(unary, moves, [1, 1, 1, 1])
+    """At the middle token label 1 is e^−110 behind, not a single; staying at 0 costs e^−65 twice."""
+    unary = np.zeros((3, 2))
+    unary[1] = [0, -110]
+    for gold in ([1, 1, 1], [0, 0, 0]):
+        chains, objective, weights = lattice(unary, {(0, 0): 135.0, (1, 1): 200.0}, gold)
         assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-3)
 
 
 def test_scores_far_below_zero_need_no_double_precision():
     """Only differences matter; a token whose best score is −300 is no reason to fall back."""
     unary = np.full((4, 2), -300.0) + np.eye(4, 2)
-    chains, objective, weights = lattice(unary, np.zeros((2, 2)), [0, 1, 0, 1])
+    chains, objective, weights = lattice(unary, {(0, 1): 0.5, (1, 0): -0.5}, [0, 1, 0, 1])
     assert_same(objective(weights), naive.recursive(chains, objective.layout, weights), 1e-4)
     assert objective.precision == np.float32
 

@@ -72,10 +72,13 @@ def test_a_scale_that_knows_the_curvature_saves_evaluations():
     rng = np.random.default_rng(4)
     target, curvature = rng.normal(size=40), 10.0 ** rng.uniform(-3, 3, size=40)
     objective = quadratic(target, curvature)
-    plain = LBFGS(**EXACT).minimise(objective, np.zeros(40))
-    scaled = LBFGS(**EXACT).minimise(objective, np.zeros(40), scale=1 / curvature)
-    assert scaled.weights == pytest.approx(target, abs=1e-6)
-    assert scaled.evaluations < 10 < plain.evaluations
+    plain = LBFGS(max_iterations=100, **EXACT).minimise(objective, np.zeros(40))
+    exact = LBFGS(**EXACT).minimise(objective, np.zeros(40), scale=1 / curvature)
+    about = LBFGS(**EXACT).minimise(objective, np.zeros(40), scale=rng.uniform(0.5, 2, size=40) / curvature)
+    assert exact.weights == pytest.approx(target, abs=1e-6)
+    assert about.weights == pytest.approx(target, abs=1e-6)
+    assert exact.evaluations <= 5 < about.evaluations <= 40
+    assert plain.status == "limit"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -148,11 +151,15 @@ def test_l1_so_strong_that_nothing_moves():
 @pytest.mark.parametrize("period", [1, 3, 10])
 @pytest.mark.parametrize("delta", [1e-1, 1e-3, 1e-5])
 @pytest.mark.parametrize("c1", [0.0, 0.5])
-def test_it_stops_by_crfsuites_rule(period, delta, c1):
-    """At the first iteration k ≥ period with (f(k − period) − f(k)) / f(k) < delta, f(0) at the start."""
+@pytest.mark.parametrize("level", [10.0, 1e6])
+def test_it_stops_by_crfsuites_rule(period, delta, c1, level):
+    """At the first iteration k ≥ period with (f(k − period) − f(k)) / f(k) < delta, f(0) at the start.
+
+    Above the higher level all changes are small, and it stops as soon as it may.
+    """
     rng = np.random.default_rng(3)
     curvature = 10.0 ** rng.uniform(-2, 2, size=30)
-    objective = Counted(quadratic(rng.normal(size=30), curvature, level=10.0))
+    objective = Counted(quadratic(rng.normal(size=30), curvature, level))
     result = LBFGS(c1=c1, period=period, delta=delta, epsilon=0.0).minimise(objective, np.zeros(30))
     values = [objective.values[0], *result.history]
     small = [k for k in range(period, len(values)) if (values[k - period] - values[k]) / values[k] < delta]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from conseq.cli.clock import Clock
 
@@ -19,6 +20,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from conseq.cli.app import app
     from conseq.cli.outcome import exit_code
 
-    clock = Clock.of_process() if arguments is None else Clock()
+    clock = Clock()
+    if arguments is None:
+        clock = Clock.of_process()
+        _write_utf8()
     given = list(sys.argv[1:] if arguments is None else arguments)
     return exit_code(lambda: app(args=given, prog_name="conseq", standalone_mode=False, obj=clock))
+
+
+def _write_utf8() -> None:
+    """Pipes and files get UTF-8 whatever the locale; a terminal gets what it can show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")

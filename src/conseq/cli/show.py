@@ -26,7 +26,7 @@ def console() -> Console:
     """Standard output for rich."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    return Console(file=sys.stdout, highlight=False, emoji=False)
 
 
 def show(line: str = "", style: str = "") -> None:
@@ -41,11 +41,11 @@ def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_tot
     """A table; columns that hold numbers only stand to the right."""
     body = [list(row) for row in rows]
     right = [_is_numeric([row[i] for row in body]) for i in range(len(header))]
-    if on_terminal():
-        _show_rich(header, body, right, title, last_is_total)
-        return
     if title:
-        print(title)
+        show(title, "bold")
+    if on_terminal():
+        _show_rich(header, body, right, last_is_total)
+        return
     widths = [max(map(len, cells)) for cells in zip(header, *body, strict=True)]
     for row in [header, *body]:
         cells = (
@@ -59,14 +59,14 @@ def _is_numeric(cells: list[str]) -> bool:
     return any(cells) and all(set(cell) <= _NUMBER for cell in cells)
 
 
-def _show_rich(header: Row, rows: list[list[str]], right: list[bool], title: str, total: bool) -> None:
+def _show_rich(header: Row, rows: list[list[str]], right: list[bool], total: bool) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold")
+    table = Table(box=box.SIMPLE_HEAD)
     for name, is_number in zip(header, right, strict=True):
-        table.add_column(name, justify="right" if is_number else "left")
+        table.add_column(Text(name), justify="right" if is_number else "left")
     for i, row in enumerate(rows):
         last = total and i == len(rows) - 1
         if last:

@@ -193,8 +193,9 @@ def train(
     with training_line("F1", max_iterations) as line:
         clock = Clock()
         corpus = read_labelled(data, reading)
-        reading = Reading(format, as_read(corpus, reading)["columns"], tokens, scheme)
-        development = None if dev is None else read_labelled(dev, reading)
+        remembered = as_read(corpus, reading)
+        alike = Reading(format, remembered["columns"], tokens, scheme)
+        development = None if dev is None else read_labelled(dev, alike)
         seconds_read = clock.seconds()
         line.enter("finding features")
         labeller = _labeller(
@@ -205,7 +206,7 @@ def train(
         warm = None if start is None else load_model(start, threads)
         labeller.fit(corpus, development=development, warm=warm, watch=line.watch)
         _check_interrupted(labeller.report_)
-        labeller.input_ = as_read(corpus, reading)
+        labeller.input_ = remembered
         line.enter("writing the model")
         labeller.save(model)
     if labeller.report_.training.status == "interrupted":

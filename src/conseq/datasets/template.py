@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import sqrt
 from random import Random
 from typing import TypeVar
 
@@ -102,6 +103,7 @@ def draw(rng: Random, choices: Sequence[T]) -> T:
 
     >>> rng = Random(0)
     >>> ''.join(draw(rng, 'abcdef') for _ in range(20))
-    'x'
+    'ddaabadaabebacbaefde'
     """
-    return choices[int(len(choices) * rng.random() ** 2.5)]
+    u = rng.random()
+    return choices[int(len(choices) * u * u * sqrt(u))]

@@ -7,23 +7,32 @@ outside all tags is O. `&lt;`, `&amp;` and their like stand for the characters t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from html.entities import html5
+from typing import NamedTuple
 
 from conseq.corpus import Corpus, Sequence
 from conseq.errors import DataError
 from conseq.io.atomic import Output, emit
 from conseq.io.lines import Line, Reader, check_has_tokens, parse_lines, stream_lines
 from conseq.io.source import Block, Input, load
-from conseq.io.spans import SCHEMES, Span, spans_of
+from conseq.io.spans import simple_name, spans_of
 from conseq.io.stream import MAX_TOKENS
+from conseq.schema import Scheme, Span, write_paths, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
 _NAME = r"[^\W\d][\w.:-]*"
 TAG = re.compile(rf"<(/?)({_NAME})\s*>")
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;"})
+
+SCHEMES: dict[str, Callable[[Iterable[Span], int], list[str]]] = {
+    "bio": partial(write_spans, scheme=Scheme.BIO),
+    "plain": write_paths,
+}
+"""How the labels of a line are written; plain ones of nested tags are paths, "authors/person"."""
 
 
 def read_inline(source: Input, *, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Corpus:
@@ -64,12 +73,19 @@ def _reader(tokens: str | Tokeniser, scheme: str) -> Reader:
         line.read(markup)
         places = line.characters
         return (
-            Line.of_text("".join(line.texts), places, labels_of(line.spans(), len(places)))
-            if places
-            else None
+            Line.of_text("".join(line.texts), places, labels_of(line.spans, len(places))) if places else None
         )
 
     return read
+
+
+class _Open(NamedTuple):
+    """An element whose last tag is still to come."""
+
+    name: str
+    path: str
+    start: int  # its first token
+    column: int  # of its first tag
 
 
 @dataclass
@@ -80,10 +96,8 @@ class _Tagged:
     texts: list[str] = field(default_factory=list)
     length: int = 0
     characters: list[tuple[int, int]] = field(default_factory=list)
-    elements: list[Span] = field(default_factory=list)  # in the order of their first tags
-    around: list[tuple[int, int]] = field(
-        default_factory=list
-    )  # open elements, and the columns of their tags
+    spans: list[Span] = field(default_factory=list)  # the closed elements that have tokens
+    around: list[_Open] = field(default_factory=list)
 
     def read(self, markup: str) -> None:
         place = 0
@@ -93,8 +107,7 @@ class _Tagged:
             (self.close if tag[1] else self.open)(tag[2], tag.start() + 1)
         self.add_text(markup[place:])
         if self.around:
-            element, column = self.around[-1]
-            name = self.elements[element].type
+            name, column = self.around[-1].name, self.around[-1].column
             raise DataError(f"column {column}: <{name}> is not closed; add </{name}> to the line")
 
     def add_text(self, escaped: str) -> None:
@@ -105,11 +118,11 @@ class _Tagged:
         self.length += len(text)
 
     def open(self, name: str, column: int) -> None:
-        self.around.append((len(self.elements), column))
-        self.elements.append(Span(len(self.characters), -1, name))
+        path = f"{self.around[-1].path}/{name}" if self.around else name
+        self.around.append(_Open(name, path, len(self.characters), column))
 
     def close(self, name: str, column: int) -> None:
-        names = [self.elements[element].type for element, _ in self.around]
+        names = [element.name for element in self.around]
         if name not in names:
             raise DataError(
                 f"column {column}: </{name}> closes nothing; open it, or write &lt; for a plain <"
@@ -118,12 +131,9 @@ class _Tagged:
             raise DataError(
                 f"column {column}: </{name}> stands inside <{names[-1]}>; close {names[-1]} before it"
             )
-        element, _ = self.around.pop()
-        self.elements[element] = self.elements[element]._replace(end=len(self.characters))
-
-    def spans(self) -> list[Span]:
-        """The elements that have tokens."""
-        return [span for span in self.elements if span.start < span.end]
+        element, end = self.around.pop(), len(self.characters)
+        if element.start < end:
+            self.spans.append(Span(element.start, end, element.path, len(self.around)))
 
 
 def unescape(text: str) -> str:
@@ -151,7 +161,8 @@ def format_inline(corpus: Corpus) -> str:
     '<org>R&amp;D</org> now\\n'
     """
     check_has_tokens(corpus)
-    return "".join(f"{_tagged(sequence)}\n" for sequence in corpus)
+    rows = zip(corpus, spans_of(corpus), strict=True)
+    return "".join(f"{_tagged(sequence, spans)}\n" for sequence, spans in rows)
 
 
 def write_inline(corpus: Corpus, target: Output) -> None:
@@ -159,14 +170,14 @@ def write_inline(corpus: Corpus, target: Output) -> None:
     emit(target, format_inline(corpus))
 
 
-def _tagged(sequence: Sequence) -> str:
-    spans = spans_of(sequence.labels or [])
+def _tagged(sequence: Sequence, spans: list[Span]) -> str:
     before: dict[int, str] = {}
     after: dict[int, str] = {}
     for span in spans:
-        _check_name(span.type)
-        before[span.start] = before.get(span.start, "") + f"<{span.type}>"
-        after[span.end - 1] = f"</{span.type}>" + after.get(span.end - 1, "")
+        name = simple_name(span)
+        _check_name(name)
+        before[span.start] = before.get(span.start, "") + f"<{name}>"
+        after[span.end - 1] = f"</{name}>" + after.get(span.end - 1, "")
     text, places = _text_and_places(sequence)
     parts, end = [], 0
     for token, (start, stop) in enumerate(places):

@@ -21,8 +21,9 @@ from conseq.io.atomic import Output, emit
 from conseq.io.layout import plural
 from conseq.io.lines import Line, check_has_tokens, parse_lines, stream_lines
 from conseq.io.source import Block, Input, load
-from conseq.io.spans import Span, bio_labels, spans_of
+from conseq.io.spans import SimpleSpan, nest, shown, simple_name, spans_of
 from conseq.io.stream import MAX_TOKENS
+from conseq.schema import Scheme, Span, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
 TOKENS, LABELS, TEXT, SPANS = "tokens", "labels", "text", "spans"
@@ -89,15 +90,19 @@ class _Reader:
         text = _text(record)
         places = self.tokenise(text)
         spans = _in_tokens(_spans(record, self.spans), places, text)
-        labels = bio_labels(spans, len(places)) if self.spans in record else None
+        labels = _bio_labels(spans, len(places)) if self.spans in record else None
         return Line.of_text(text, places, labels)
 
     def labels(self, record: dict[str, Any], length: int) -> list[str] | None:
         if LABELS in record:
             return _strings(record, LABELS, length)
         if self.spans in record:
-            return bio_labels(_spans(record, self.spans), length)
+            return _bio_labels(_spans(record, self.spans), length)
         return None
+
+
+def _bio_labels(spans: list[SimpleSpan], length: int) -> list[str]:
+    return write_spans(nest(spans, length), length, Scheme.BIO)
 
 
 def _record(text: str) -> dict[str, Any]:
@@ -138,37 +143,37 @@ def _strings(record: dict[str, Any], key: str, length: int | None = None) -> lis
     return value
 
 
-def _spans(record: dict[str, Any], key: str) -> list[Span]:
+def _spans(record: dict[str, Any], key: str) -> list[SimpleSpan]:
     value = record.get(key, [])
     if not isinstance(value, list):
         raise DataError(f'"{key}" is not a list; give a list of objects with start, end and type')
     return [_span(item) for item in value]
 
 
-def _span(item: Any) -> Span:
-    fields = (item.get("start"), item.get("end"), item.get("type")) if isinstance(item, dict) else ()
-    if list(map(type, fields)) != [int, int, str]:
-        shown = json.dumps(item, ensure_ascii=False)
-        raise DataError(f"{shown} is no span; give start and end (whole numbers) and type (a string)")
-    return Span(*fields)
+def _span(item: Any) -> SimpleSpan:
+    start, end, name = map(item.get, ("start", "end", "type")) if isinstance(item, dict) else (None,) * 3
+    if [type(start), type(end), type(name)] != [int, int, str]:
+        given = json.dumps(item, ensure_ascii=False)
+        raise DataError(f"{given} is no span; give start and end (whole numbers) and type (a string)")
+    return start, end, name
 
 
-def _in_tokens(spans: list[Span], places: Places, text: str) -> list[Span]:
+def _in_tokens(spans: list[SimpleSpan], places: Places, text: str) -> list[SimpleSpan]:
     """Spans of characters as spans of tokens."""
     starts = {start: token for token, (start, _) in enumerate(places)}
     ends = {end: token + 1 for token, (_, end) in enumerate(places)}
-    for start, end, kind in spans:
+    for start, end, name in spans:
         if not 0 <= start < end <= len(text):
             raise DataError(
-                f"the span {kind} [{start}, {end}) is empty or goes beyond the {len(text)} characters; "
+                f"the span {shown(start, end, name)} is empty or goes beyond the {len(text)} characters; "
                 "count from 0, and let `end` be the one after the last"
             )
         if start not in starts or end not in ends:
             raise DataError(
-                f"the span {kind} [{start}, {end}) {text[start:end]!r} does not begin and end where tokens "
+                f"the span {shown(start, end, name)} {text[start:end]!r} does not begin and end where tokens "
                 "do; move its ends, or choose another tokeniser"
             )
-    return [Span(starts[start], ends[end], kind) for start, end, kind in spans]
+    return [(starts[start], ends[end], name) for start, end, name in spans]
 
 
 def align(text: str, tokens: list[str]) -> Places:
@@ -200,8 +205,8 @@ def format_jsonl(corpus: Corpus, *, spans: bool = False) -> str:
     '{"tokens": ["A", "cat"], "spans": [{"start": 1, "end": 2, "type": "x"}]}\\n'
     """
     check_has_tokens(corpus)
-    record = _spans_record if spans else _labels_record
-    return "".join(json.dumps(record(sequence), ensure_ascii=False) + "\n" for sequence in corpus)
+    records = map(_spans_record, corpus, spans_of(corpus)) if spans else map(_labels_record, corpus)
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def write_jsonl(corpus: Corpus, target: Output, *, spans: bool = False) -> None:
@@ -216,10 +221,14 @@ def _labels_record(sequence: Sequence) -> dict[str, Any]:
     return record if sequence.labels is None else record | {LABELS: sequence.labels}
 
 
-def _spans_record(sequence: Sequence) -> dict[str, Any]:
+def _spans_record(sequence: Sequence, spans: list[Span]) -> dict[str, Any]:
     places = sequence.characters
     head = {TOKENS: sequence.tokens} if places is None else {TEXT: sequence.text}
-    found = spans_of(sequence.labels or [])
+    return head | {SPANS: [_span_record(span, places) for span in spans]}
+
+
+def _span_record(span: Span, places: Places | None) -> dict[str, Any]:
+    start, end = span.start, span.end
     if places is not None:
-        found = [Span(places[a][0], places[b - 1][1], kind) for a, b, kind in found]
-    return head | {SPANS: [span._asdict() for span in found]}
+        start, end = places[start][0], places[end - 1][1]
+    return {"start": start, "end": end, "type": simple_name(span)}

@@ -4,6 +4,7 @@
                                                       │
             ids[T], offsets[N+1] ─→ read_spans ───────┤─→ SpanArrays, Span
             spans                ─→ write_spans ──────┤─→ labels
+            labels of any look   ─→ read_freely ──────┤─→ spans     (write_paths: labels without letters)
             labels of one scheme ─→ convert ──────────┤─→ labels of another
                                                       └─→ Schema: all of it behind one object
 
@@ -14,8 +15,8 @@ Axes: T tokens, N sequences, Y labels, L levels (1 unless hierarchical), P segme
 from conseq.schema.conversion import convert, convert_column, convert_ids
 from conseq.schema.core import Schema
 from conseq.schema.scheme import AUTO, OUTSIDE, Scheme, detect_scheme, parse_label
-from conseq.schema.spans import MODES, Span, SpanArrays
-from conseq.schema.writing import write_spans
+from conseq.schema.spans import MODES, Span, SpanArrays, read_freely
+from conseq.schema.writing import write_paths, write_spans
 
 __all__ = [
     "AUTO",
@@ -30,5 +31,7 @@ __all__ = [
     "convert_ids",
     "detect_scheme",
     "parse_label",
+    "read_freely",
+    "write_paths",
     "write_spans",
 ]

@@ -89,6 +89,20 @@ def parse_label(label: str, scheme: Scheme) -> tuple[Level, ...]:
     return tuple(_parse_part(part, label, scheme) for part in parts)
 
 
+def parse_freely(label: str) -> tuple[Level, ...]:
+    """The levels of a label of which no scheme is known: every / divides two, and letters may be missing.
+
+    >>> parse_freely("B-a/b"), parse_freely("title")
+    ((Level(letter='B', name='a'), Level(letter='I', name='b')), (Level(letter='I', name='title'),))
+    """
+    if label in (OUTSIDE, UNLABELLED):
+        return ()
+    return tuple(
+        Level(part[0], part[2:]) if part.startswith(("B-", "I-")) else Level("I", part)
+        for part in label.split("/")
+    )
+
+
 def _parse_part(part: str, label: str, scheme: Scheme) -> Level:
     match = _PART.fullmatch(part)
     if match is None or match[1] not in LETTERS[scheme]:

@@ -8,14 +8,15 @@ Axes: T tokens, N sequences, Y labels, L levels, M segments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.errors import SchemaError
-from conseq.schema.scheme import Scheme
+from conseq.schema.scheme import Scheme, parse_freely
 from conseq.schema.tables import Bools, LabelTables
 
 Ints = NDArray[np.int64]
@@ -59,6 +60,13 @@ class SpanArrays:
         )
         return (Span(start, end, types[p], level) for start, end, p, level in rows)
 
+    def by_sequence(self, types: tuple[str, ...], offsets: NDArray) -> list[list[Span]]:
+        """A list for each sequence, positions counted within it; [N]."""
+        shift = np.asarray(offsets)[self.sequence]
+        spans = list(replace(self, start=self.start - shift, end=self.end - shift).spans(types))
+        bounds = np.searchsorted(self.sequence, np.arange(len(offsets))).tolist()
+        return [spans[a:b] for a, b in pairwise(bounds)]
+
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
@@ -100,6 +108,16 @@ def read_spans(tables: LabelTables, ids: NDArray, offsets: NDArray, mode: str = 
     leaf = _is_leaf(tables, neighbours, start, end, level)
     found = SpanArrays(sequence, start, end, level, types, leaf)
     return found if tables.n_levels == 1 else found.take(np.lexsort((level, start)))
+
+
+def read_freely(ids: NDArray, labels: Iterable[str], offsets: NDArray) -> list[list[Span]]:
+    """The segments of each sequence, whatever the labels look like: B-x, I-x or x, and / between levels.
+
+    >>> read_freely(np.array([0, 1, 2]), ["B-a/B-b", "I-a", "c"], np.array([0, 2, 3]))[0]
+    [Span(start=0, end=2, type='a', level=0), Span(start=0, end=1, type='a/b', level=1)]
+    """
+    tables = LabelTables.of_levels([parse_freely(label) for label in labels], Scheme.BIO)
+    return read_spans(tables, ids, offsets).by_sequence(tables.types, offsets)
 
 
 def _read_level(tables: LabelTables, neighbours: Neighbours, k: int, mode: str) -> tuple[Ints, Ints]:

@@ -46,7 +46,12 @@ class LabelTables:
 
     @classmethod
     def build(cls, labels: Sequence[str], scheme: Scheme) -> LabelTables:
-        parsed = [*(parse_label(label, scheme) for label in labels), ()]
+        return cls.of_levels([parse_label(label, scheme) for label in labels], scheme)
+
+    @classmethod
+    def of_levels(cls, labels: Sequence[tuple[Level, ...]], scheme: Scheme) -> LabelTables:
+        """The tables of labels that are parsed already, [Y]."""
+        parsed = [*labels, ()]
         shape = (max(1, *map(len, parsed)), len(parsed)) if labels else (1, 1)
         path = np.full(shape, NO_TYPE, dtype=np.int32)
         opens, closes = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)

@@ -157,7 +157,7 @@ def record(rng: Random) -> Record:
 
     >>> made = record(Random(2))
     >>> made.kind, made.texts['title']
-    ('book', 'Reading apologies: A handbook')
+    ('article', 'Ask not for whom the query planners wait')
     """
     name = rng.choice(_KIND_NAMES)
     kind = KINDS[name]

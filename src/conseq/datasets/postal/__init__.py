@@ -24,11 +24,12 @@ def addresses(n: int, seed: int = 0, noise: float = 0.1) -> Corpus:
     between.  Another seed gives another sample with names of its own; the first addresses of a larger sample
     are those of a smaller one.
 
-    >>> corpus = addresses(10, seed=1)
-    >>> corpus[0].text
-    'x'
-    >>> list(zip(corpus[0].tokens, corpus[0].labels))
-    'x'
+    >>> address = addresses(10, seed=1)[3]
+    >>> address.text
+    'Hana Hamid Main St. Mary Esther, FL 33691'
+    >>> list(zip(address.tokens, address.labels))[2:7]  # doctest: +NORMALIZE_WHITESPACE
+    [('Main', 'StreetName'), ('St', 'StreetNamePostType'), ('.', 'StreetNamePostType'), ('Mary', 'PlaceName'),
+     ('Esther', 'PlaceName')]
 
     With noise 0 these hold of every address, in the language of constraints:
 

@@ -23,8 +23,8 @@ def house_number(rng: Random) -> str:
 def street_name(rng: Random) -> str:
     """The name of a street without its type: a word, a number, a person, a state.
 
-    >>> [street_name(Random(i)) for i in range(4)]
-    ['x']
+    >>> [street_name(Random(i)) for i in range(3)]
+    ['Swan Station', 'Valley', 'Willow City']
     """
     x = rng.random()
     if x < 0.58:
@@ -38,7 +38,8 @@ def street_name(rng: Random) -> str:
 
 def numbered_street(rng: Random) -> str:
     """42nd, Fifth."""
-    k = int(1 + 120 * rng.random() ** 2)
+    u = rng.random()
+    k = 1 + int(120 * u * u)
     if k <= len(ORDINALS) and rng.random() < 0.4:
         return ORDINALS[k - 1]
     return ordinal(k)
