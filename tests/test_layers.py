@@ -12,13 +12,13 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "threads", "kernels", "vocabulary", "schema", "corpus"],
+    ["errors", "estimator", "threads", "kernels", "vocabulary", "schema", "corpus"],
     ["tokens", "io", "persist", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],
     ["decode"],
     ["optimise", "models", "mining"],
-    ["display", "explain", "labelled", "labeller", "relations", "experiments", "benchmarks"],
+    ["explain", "labelled", "labeller", "relations", "experiments", "benchmarks"],
     ["cli", "web", "__main__"],
 ]
 """From the ground up. A module may import those of lower rows and those to its left in its own row."""

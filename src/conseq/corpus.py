@@ -197,6 +197,29 @@ class Corpus:
             source,
         )
 
+    def full_labels(self) -> Column:
+        """The labels, if every token has one; otherwise an error that names the first sequence without."""
+        if self.labels is None:
+            raise DataError("the data has no labels; give a label column")
+        open_label = self.labels.vocabulary.find("")
+        bare = self.labels.ids == open_label
+        if open_label >= 0 and bare.any():
+            sequence = int(np.searchsorted(self.offsets, int(np.argmax(bare)), side="right")) - 1
+            raise DataError(
+                f"sequence {sequence} (from 0) has a token without a label, and all labels are needed here"
+            )
+        return self.labels
+
+    def batches(self, max_tokens: int) -> Iterator[tuple[int, Corpus]]:
+        """The corpus in pieces of about `max_tokens`, each with the index of its first sequence."""
+        if self.n_tokens <= max_tokens:
+            yield 0, self
+            return
+        cuts = np.searchsorted(self.offsets, np.arange(max_tokens, self.n_tokens, max_tokens))
+        bounds = np.unique(np.concatenate([[0], cuts, [len(self)]])).tolist()
+        for a, b in pairwise(bounds):
+            yield a, self.select(np.arange(a, b))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -7,12 +7,10 @@ X is a Corpus, or lists of token strings, of attribute lists or of attribute dic
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from conseq.decode.marginals import marginals
 from conseq.decode.nbest import nbest
 from conseq.decode.viterbi import Paths, viterbi
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
+from conseq.estimator import Estimator
 from conseq.evaluate import Report, evaluate_ids, score_ids
 from conseq.features import FeatureExtractor, Template, parse_templates, preset
 from conseq.features.saving import pack, unpack
@@ -72,7 +71,7 @@ class _Decoded:
     paths: Paths
 
 
-class SequenceLabeller:
+class SequenceLabeller(Estimator):
     """Learns to label sequences and labels new ones.
 
     >>> X, y = [["Ann", "sleeps"], ["Bob", "runs"]], [["B-PER", "O"], ["B-PER", "O"]]
@@ -300,7 +299,7 @@ class SequenceLabeller:
             raise DataError(
                 f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
             )
-        for begin, batch in _batches(corpus):
+        for begin, batch in corpus.batches(BATCH):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             paths = viterbi(potentials, threads=self._threads)
             _check_feasible(paths.scores, batch, first + begin)
@@ -350,7 +349,7 @@ class SequenceLabeller:
 
     def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
         """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""
-        labels = _complete(corpus)
+        labels = corpus.full_labels()
         if self.source_scheme_ is Scheme.IOB1:
             labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
         schema = self.schema_.extended(labels.vocabulary)
@@ -399,59 +398,12 @@ class SequenceLabeller:
         labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
         return labeller
 
-    # ── scikit-learn's manner ───────────────────────────────────────────────────────────────────
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The options by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> SequenceLabeller:
-        """Change options by name."""
-        known = inspect.signature(type(self)).parameters
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"there is no option {name!r}; there are: {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=True),
-            input_tags=InputTags(two_d_array=False, string=True),
-            requires_fit=True,
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
-        return f"SequenceLabeller({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
-
-
-def _complete(corpus: Corpus) -> Column:
-    """The labels of a corpus in which every token must have one."""
-    if corpus.labels is None:
-        raise DataError("the data has no labels; give a label column")
-    open_label = corpus.labels.vocabulary.find("")
-    if open_label >= 0 and (corpus.labels.ids == open_label).any():
-        token = int(np.argmax(corpus.labels.ids == open_label))
-        sequence = int(np.searchsorted(corpus.offsets, token, side="right")) - 1
-        raise DataError(
-            f"sequence {sequence} (from 0) has a token without a label, and all labels are needed here"
-        )
-    return corpus.labels
-
 
 def _training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
     """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
     if not corpus.n_tokens:
         raise DataError("there is nothing to learn from: the training data has no tokens")
-    given = _complete(corpus)
+    given = corpus.full_labels()
     used = np.unique(given.ids)
     vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
     labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
@@ -467,17 +419,6 @@ def _warm_start(old: SequenceLabeller, extractor: FeatureExtractor, schema: Sche
     attributes = Vocabulary(old.extractor_.names()).encode(extractor.names())
     labels = old.schema_.vocabulary.encode(schema.labels)
     return WarmStart(old.model_, attributes.astype(np.int64), labels.astype(np.int64))
-
-
-def _batches(corpus: Corpus) -> Iterator[tuple[int, Corpus]]:
-    """The corpus in pieces of about BATCH tokens, each with the index of its first sequence."""
-    if corpus.n_tokens <= BATCH:
-        yield 0, corpus
-        return
-    cuts = np.searchsorted(corpus.offsets, np.arange(BATCH, corpus.n_tokens, BATCH))
-    bounds = np.unique(np.concatenate([[0], cuts, [len(corpus)]])).tolist()
-    for a, b in pairwise(bounds):
-        yield a, corpus.select(np.arange(a, b))
 
 
 def _alternatives(

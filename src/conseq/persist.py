@@ -26,6 +26,19 @@ from conseq.io.atomic import atomic_write
 KIND = "conseq model"
 VERSION = 1
 
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+)
+"""What reading raises if a file is not what it should be; RuntimeError stands for odd or endless content."""
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """Every member carries this date, so that equal models are equal files."""
 
@@ -69,7 +82,7 @@ def save(path: str | os.PathLike[str], archive: Archive) -> None:
             _add(zipped, f"strings/{name}.json", json.dumps(list(strings), ensure_ascii=False).encode())
         for name, array in archive.arrays.items():
             buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            np.lib.format.write_array(buffer, np.asarray(array, order="C"), allow_pickle=False)
             _add(zipped, f"arrays/{name}.npy", buffer.getvalue())
 
 
@@ -91,9 +104,7 @@ def load(path: str | os.PathLike[str]) -> Archive:
         raise ModelError(f"{path}: this is a directory; name the model file") from None
     except PermissionError:
         raise ModelError(f"{path}: the model file may not be read; check its permissions") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, OSError) as error:
-        if isinstance(error, ModelError):
-            raise
+    except _DAMAGED:
         raise ModelError(
             f"{path}: not a conseq model, or one that is damaged or cut off; copy it again or train it anew"
         ) from None

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -126,14 +125,3 @@ def test_what_cannot_be_made_is_said_in_a_sentence(name: str) -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(DataError, match="no data set 'poems'; choose one of citations, addresses"):
         datasets.load("poems", 1)
-
-
-@EACH
-def test_two_thousand_take_less_than_a_second(name: str) -> None:
-    """Processor time, the best of three: the machine may be busy with other tests."""
-    times = []
-    for seed in range(3):
-        start = time.process_time()
-        datasets.load(name, 2000, seed=seed)
-        times.append(time.process_time() - start)
-    assert min(times) < 1.0

@@ -142,7 +142,7 @@ def train(
     c2: Annotated[
         float,
         typer.Option(metavar="X", min=0, help="Weight of the squared L2 norm.", rich_help_panel=TRAINING),
-    ] = 1.0,
+    ] = 0.1,
     max_iterations: Annotated[
         int | None,
         typer.Option(

@@ -151,11 +151,11 @@ def _spans(record: dict[str, Any], key: str) -> list[SimpleSpan]:
 
 
 def _span(item: Any) -> SimpleSpan:
-    start, end, name = map(item.get, ("start", "end", "type")) if isinstance(item, dict) else (None,) * 3
-    if [type(start), type(end), type(name)] != [int, int, str]:
+    fields: Any = (item.get("start"), item.get("end"), item.get("type")) if isinstance(item, dict) else ()
+    if list(map(type, fields)) != [int, int, str]:
         given = json.dumps(item, ensure_ascii=False)
         raise DataError(f"{given} is no span; give start and end (whole numbers) and type (a string)")
-    return start, end, name
+    return fields
 
 
 def _in_tokens(spans: list[SimpleSpan], places: Places, text: str) -> list[SimpleSpan]:

@@ -1,4 +1,4 @@
-"""Spans as files give them ↔ `schema.Span`.  (0, 3, "authors"), (0, 2, "person") ↔ "authors", "authors/person".
+"""Spans as files give them ↔ `schema.Span`.  (0, 3, "authors"), (1, 2, "person") ↔ authors, authors/person.
 
 Files know simple names only; which span lies in which follows from their tokens.
 Tokens are counted from 0 and `end` is the token after the last.

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy
 
 Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
@@ -56,7 +55,7 @@ class LBFGS:
     c1: float = 0.0  # weight of ‖w‖₁; above 0 OWL-QN is used
     c2: float = 1.0  # weight of ‖w‖₂², part of the smooth function
     max_iterations: int | None = None
-    memory: int = 6
+    memory: int = 10
     period: int = 10
     delta: float = 1e-5
     epsilon: float = 1e-5
@@ -160,6 +159,8 @@ class _Run:
 
     def direction(self, slope: Vector) -> Vector:
         """−H ∇f by the two-loop recursion with H₀ = γ D, γ = sᵀy / yᵀDy."""
+        from scipy.linalg.blas import daxpy  # slow to import, and needed for training only
+
         q = -slope
         shares = []
         for s, y, curvature in reversed(self.pairs):

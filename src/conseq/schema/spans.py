@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,7 @@ CONLLEVAL, STRICT = MODES = ("conlleval", "strict")
 """How segments are read: forgivingly as conlleval does, or only where they begin and end soundly."""
 
 
-@dataclass(frozen=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A segment: tokens start … end−1, its type (the full path), its level (0 = outermost)."""
 
     start: int

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 
 from conseq.errors import SchemaError
-from conseq.schema.scheme import LETTER_FOR, OUTSIDE, Scheme
+from conseq.schema.scheme import LETTER_FOR, OUTSIDE, UNLABELLED, Scheme
 from conseq.schema.spans import Span
-
-Row = list[Span | None]
-"""The segment around each token at one level, [T]."""
 
 
 def write_spans(spans: Iterable[Span], length: int, scheme: Scheme | str) -> list[str]:
@@ -24,17 +21,28 @@ def write_spans(spans: Iterable[Span], length: int, scheme: Scheme | str) -> lis
     A segment of level k > 0 lies inside one of level k−1 whose type its own type continues.
     """
     scheme = Scheme.of(scheme)
-    rows: defaultdict[int, Row] = defaultdict(lambda: [None] * length)  # by level
+    ordered = sorted(spans, key=lambda s: (s.start, s.level))
+    _check(ordered, length, scheme)
     labels = [OUTSIDE] * length
-    for span in sorted(spans, key=lambda s: (s.level, s.start)):
-        _check(span, length, scheme)
-        parent = _parent(span, rows[span.level - 1]) if span.level else None
-        touches = _place(span, rows[span.level])
-        parts = _parts(span, span.type[len(parent.type) + 1 :] if parent else span.type, touches, scheme)
-        if parent:
-            above = labels[span.start : span.end]
-            parts = [f"{outer}/{part}" for outer, part in zip(above, parts, strict=True)]
-        labels[span.start : span.end] = parts
+    around: list[Span] = []  # from the outermost in
+    before: Span | None = None  # the last that was left; for a segment of level 0 the one before it
+    for span in ordered:
+        start, end, type, level = span
+        while around and around[-1].end <= start:
+            before = around.pop()
+        if len(around) != level or (level and not _holds(around[-1], span)):
+            raise _misplaced(span, around)
+        if level:
+            parts = _parts(type[len(around[-1].type) + 1 :], end - start, False, scheme)
+            labels[start:end] = map("/".join, zip(labels[start:end], parts, strict=True))
+        else:
+            touches = before is not None and before.end == start and before.type == type
+            if touches and scheme is Scheme.PLAIN:
+                raise SchemaError(
+                    f"{_shown(span)} touches another {type!r}, which plain labels cannot keep apart; use bio"
+                )
+            labels[start:end] = _parts(type, end - start, touches, scheme)
+        around.append(span)
     return labels
 
 
@@ -54,59 +62,48 @@ def _shown(span: Span) -> str:
     return f"segment {span.type!r} of tokens {span.start}–{span.end - 1}"
 
 
-def _check(span: Span, length: int, scheme: Scheme) -> None:
-    if not 0 <= span.start < span.end <= length:
-        raise SchemaError(
-            f"segment {span.type!r} from {span.start} to {span.end} does not fit into {length} tokens; "
-            "give 0 ≤ start < end ≤ length"
+def _check(spans: list[Span], length: int, scheme: Scheme) -> None:
+    plain, flat = scheme is Scheme.PLAIN, scheme is not Scheme.BIO
+    for span in spans:
+        if not 0 <= span.start < span.end <= length:
+            raise SchemaError(
+                f"segment {span.type!r} from {span.start} to {span.end} does not fit into {length} tokens; "
+                "give 0 ≤ start < end ≤ length"
+            )
+        if flat and span.level:
+            raise SchemaError(
+                f"{_shown(span)} is at level {span.level}, but scheme {scheme} has one; use bio"
+            )
+        if plain and span.type in (OUTSIDE, UNLABELLED):
+            raise SchemaError(f"{_shown(span)} has the name of no segment; give another or use bio")
+
+
+def _holds(parent: Span, span: Span) -> bool:
+    return span.end <= parent.end and span.type.startswith(parent.type + "/")
+
+
+def _misplaced(span: Span, around: list[Span]) -> SchemaError:
+    """What is wrong with a segment that does not continue those around it."""
+    level = span.level
+    if len(around) > level:
+        return SchemaError(
+            f"{_shown(span)} overlaps {_shown(around[level])} at level {level}; labels can hold only one"
         )
-    if span.level and scheme is not Scheme.BIO:
-        raise SchemaError(f"{_shown(span)} is at level {span.level}, but scheme {scheme} has one; use bio")
-    if scheme is Scheme.PLAIN and span.type in (OUTSIDE, ""):
-        raise SchemaError(f"{_shown(span)} has the name of no segment; give another or use bio")
-
-
-def _parent(span: Span, above: Row) -> Span:
-    """The segment that encloses it at the level above."""
-    parent = above[span.start]
-    if parent is None or above[span.start : span.end].count(parent) < span.end - span.start:
-        raise SchemaError(
-            f"{_shown(span)} lies in no single segment of level {span.level - 1}; give that one as well"
+    if len(around) < level or around[-1].end < span.end:
+        return SchemaError(
+            f"{_shown(span)} lies in no single segment of level {level - 1}; give that one as well"
         )
-    if not span.type.startswith(parent.type + "/"):
-        raise SchemaError(
-            f"{_shown(span)} lies in {parent.type!r}; its type must be the full path, {parent.type}/…"
-        )
-    return parent
+    path = around[-1].type
+    return SchemaError(f"{_shown(span)} lies in {path!r}; its type must be the full path, {path}/…")
 
 
-def _place(span: Span, row: Row) -> bool:
-    """Put the segment into its level; whether it touches one of the same type before it."""
-    other = next(filter(None, row[span.start : span.end]), None)
-    if other is not None:
-        raise SchemaError(
-            f"{_shown(span)} overlaps {_shown(other)} at level {span.level}; labels can hold only one"
-        )
-    row[span.start : span.end] = [span] * (span.end - span.start)
-    before = row[span.start - 1] if span.start else None
-    return before is not None and before.type == span.type
-
-
-def _parts(span: Span, name: str, touches: bool, scheme: Scheme) -> list[str]:
-    """What the segment adds to the labels of its tokens."""
-    length = span.end - span.start
-    if scheme is not Scheme.PLAIN:
-        return [f"{letter}-{name}" for letter in _letters(length, touches, scheme)]
-    if touches:
-        raise SchemaError(
-            f"{_shown(span)} touches another {span.type!r}, which plain labels cannot keep apart; use bio"
-        )
-    return [name] * length
-
-
-def _letters(length: int, touches: bool, scheme: Scheme) -> str:
-    """The letters of a segment's tokens; all but the first touch a token of the same type: its own."""
-    letter = LETTER_FOR[scheme]
+@lru_cache(maxsize=4096)
+def _parts(name: str, length: int, touches: bool, scheme: Scheme) -> tuple[str, ...]:
+    """What a segment adds to the labels of its tokens; all but the first touch a token of its type."""
+    if scheme is Scheme.PLAIN:
+        return (name,) * length
+    letters = LETTER_FOR[scheme]
     if length == 1:
-        return letter[1 + 2 + 4 * touches]
-    return letter[1 + 4 * touches] + letter[4] * (length - 2) + letter[2 + 4]
+        return (f"{letters[1 + 2 + 4 * touches]}-{name}",)
+    first, inner, last = letters[1 + 4 * touches], letters[4], letters[2 + 4]
+    return (f"{first}-{name}", *(f"{inner}-{name}",) * (length - 2), f"{last}-{name}")
