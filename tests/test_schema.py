@@ -16,7 +16,17 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from conseq.corpus import Column
 from conseq.errors import SchemaError
-from conseq.schema import Schema, Scheme, Span, convert, convert_column, detect_scheme, write_spans
+from conseq.schema import (
+    Schema,
+    Scheme,
+    Span,
+    convert,
+    convert_column,
+    detect_scheme,
+    read_freely,
+    write_paths,
+    write_spans,
+)
 
 FLAT = {
     "iob1": Schema(["O", "I-x", "B-x", "I-y-z", "B-y-z"], "iob1"),
@@ -205,6 +215,24 @@ def test_pair_tables_count_beginnings_and_endings(name: str, data: st.DataObject
         assert {t for t, y in enumerate(ids[1:-1]) if inside[y]} == covered
 
 
+LOOSE = ["O", "", "a", "a/b", "b", "B-a", "I-a/b", "B-a/B-b", "a/I-b/E-c", "B-E-c", "a b", "B-", "a//b", "/"]
+"""Labels of no scheme."""
+
+
+def lettered(label: str) -> str:
+    """The same with B- or I- at every level."""
+    parts = [] if label in ("O", "") else label.split("/")
+    return "/".join(part if part[:2] in ("B-", "I-") else f"I-{part}" for part in parts) or "O"
+
+
+@quick
+@given(sequences=st.lists(st.lists(st.sampled_from(LOOSE), max_size=8), max_size=5))
+def test_labels_of_any_look_are_read_as_if_they_had_their_letters(sequences: list[list[str]]) -> None:
+    column = Column.of(chain(*sequences))
+    found = read_freely(column.ids, column.vocabulary, np.cumsum([0, *map(len, sequences)]))
+    assert found == [nested_spans([lettered(label) for label in labels], False) for labels in sequences]
+
+
 def test_unlabelled_tokens_and_ids_of_minus_one_are_outside() -> None:
     schema = FLAT["bio"]
     assert schema.encode(["B-x", "", "I-x"]).tolist() == [0, -1, 1]
@@ -279,6 +307,15 @@ def test_nested_spans_to_labels_and_back(spans: list[Span]) -> None:
     assert Schema.infer(labels, "bio").spans(labels) == spans
 
 
+@quick
+@given(spans=forests(0, 9))
+def test_paths_name_the_innermost_segment(spans: list[Span]) -> None:
+    around = [
+        max((s for s in spans if s.start <= t < s.end), key=lambda s: s.level, default=None) for t in range(9)
+    ]
+    assert write_paths(spans, 9) == [span.type if span else "O" for span in around]
+
+
 @pytest.mark.parametrize(
     ("scheme", "spans", "message"),
     [
@@ -294,6 +331,12 @@ def test_nested_spans_to_labels_and_back(spans: list[Span]) -> None:
         ("nested", [Span(0, 2, "a/b", 1)], "lies in no single segment of level 0"),
         ("nested", [Span(0, 2, "a"), Span(1, 3, "a/b", 1)], "lies in no single segment of level 0"),
         ("nested", [Span(0, 2, "c"), Span(0, 2, "a/b", 1)], "its type must be the full path, c/…"),
+        (
+            "nested",
+            [Span(0, 4, "a"), Span(0, 2, "a/b", 1), Span(1, 3, "a/b", 1)],
+            "'a/b' of tokens 1–2 overlaps segment 'a/b' of tokens 0–1 at level 1",
+        ),
+        ("nested", [Span(0, 4, "a"), Span(0, 4, "a/b/b", 2)], "lies in no single segment of level 1"),
         ("plain", [Span(0, 1, "x"), Span(1, 2, "x")], "plain labels cannot keep apart"),
     ],
 )

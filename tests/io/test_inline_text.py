@@ -48,6 +48,13 @@ def test_nested() -> None:
     ]
 
 
+def test_nested_and_plain() -> None:
+    """Plain labels are paths, keep no touching elements apart, and give the nesting back when written."""
+    corpus = of("<a>x <b>y</b></a><a>z</a> <c></c>w", scheme="plain")
+    assert corpus[0].labels == ["a", "a/b", "a", "O"]
+    assert format_inline(corpus) == "<a>x <b>y</b>z</a> w\n"
+
+
 def test_entities() -> None:
     corpus = of(
         "<x>R&amp;D &lt;b&gt; &#233;&#xE9; AT&T &amp;lt; &nosuch; &#x110000; a < b</x>", tokens="whitespace"

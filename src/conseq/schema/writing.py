@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 from conseq.errors import SchemaError
 from conseq.schema.scheme import LETTER_FOR, OUTSIDE, UNLABELLED, Scheme
@@ -37,10 +38,6 @@ def write_spans(spans: Iterable[Span], length: int, scheme: Scheme | str) -> lis
             labels[start:end] = map("/".join, zip(labels[start:end], parts, strict=True))
         else:
             touches = before is not None and before.end == start and before.type == type
-            if touches and scheme is Scheme.PLAIN:
-                raise SchemaError(
-                    f"{_shown(span)} touches another {type!r}, which plain labels cannot keep apart; use bio"
-                )
             labels[start:end] = _parts(type, end - start, touches, scheme)
         around.append(span)
     return labels
@@ -63,7 +60,7 @@ def _shown(span: Span) -> str:
 
 
 def _check(spans: list[Span], length: int, scheme: Scheme) -> None:
-    plain, flat = scheme is Scheme.PLAIN, scheme is not Scheme.BIO
+    flat = scheme is not Scheme.BIO
     for span in spans:
         if not 0 <= span.start < span.end <= length:
             raise SchemaError(
@@ -74,8 +71,19 @@ def _check(spans: list[Span], length: int, scheme: Scheme) -> None:
             raise SchemaError(
                 f"{_shown(span)} is at level {span.level}, but scheme {scheme} has one; use bio"
             )
-        if plain and span.type in (OUTSIDE, UNLABELLED):
+    if scheme is Scheme.PLAIN:
+        _check_plain(spans)
+
+
+def _check_plain(spans: list[Span]) -> None:
+    for span in spans:
+        if span.type in (OUTSIDE, UNLABELLED):
             raise SchemaError(f"{_shown(span)} has the name of no segment; give another or use bio")
+    for before, span in pairwise(spans):
+        if before.end == span.start and before.type == span.type:
+            raise SchemaError(
+                f"{_shown(span)} touches another {span.type!r}, which plain labels cannot keep apart; use bio"
+            )
 
 
 def _holds(parent: Span, span: Span) -> bool:
@@ -97,7 +105,7 @@ def _misplaced(span: Span, around: list[Span]) -> SchemaError:
     return SchemaError(f"{_shown(span)} lies in {path!r}; its type must be the full path, {path}/…")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _parts(name: str, length: int, touches: bool, scheme: Scheme) -> tuple[str, ...]:
     """What a segment adds to the labels of its tokens; all but the first touch a token of its type."""
     if scheme is Scheme.PLAIN:
