@@ -6,9 +6,8 @@
     f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
 
 The sequences of a chunk are sorted by length and packed time step by time step, so that one step of the
-recursion for all of them is one matrix product: block t holds the t-th token of every sequence
-that has one, longest first, and the first rows of block t−1 are their predecessors. Probabilities are scaled
-to sum to 1 at every token (Rabiner 1989); in single precision where that loses nothing, else in double.
+recursion for all of them is one matrix product (`models/recursion.py`); in single precision where that loses
+nothing, else in double.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.kernels import scaled
 from conseq.models.layout import Layout, Observed, move_counts
+from conseq.models.recursion import Scratch, backward, forward
 from conseq.threads import run
 
 CHUNK = 1 << 15
@@ -38,7 +38,7 @@ in single) can carry no more than 1e-45 · 3e38 of the probability, so none that
 
 @dataclass(frozen=True)
 class Chunk:
-    """A range of packed tokens: block t is lo + steps[t] … lo + steps[t+1]−1."""
+    """Packed tokens lo … hi−1; block t is steps[t] … steps[t+1]−1, counted from lo."""
 
     lo: int
     hi: int
@@ -113,8 +113,9 @@ class ChainObjective:
         self.width = -(-self.layout.n_labels // lanes) * lanes
         shape = (len(self.row_of), self.width)
         self.rows = np.empty((self.design.n_rows, self.width), self.precision)
-        self.scores, self.alpha, self.beta = (np.empty(shape, self.precision) for _ in range(3))
-        self.scale = np.empty(shape[0], self.precision)
+        self.beta = np.empty(shape, self.precision)
+        largest = max((c.hi - c.lo for c in self.packing.chunks), default=0)
+        self.scratch = Scratch(largest, self.width, self.precision)
         self.value = self.design.value.astype(self.precision, copy=False)
         entry = self.by_attribute[2]
         self.attribute_value = self.value[entry]
@@ -208,52 +209,30 @@ class ChainObjective:
         scale_t), or None if digits were lost.
         """
         lo, hi, n = chunk.lo, chunk.hi, self.layout.n_labels
-        at = slice(lo, hi)
-        row_kernels.gather(self.rows, self.row_of, self.scores, lo, hi)
-        self.scores[lo : lo + chunk.steps[1], :n] += start
-        last = self.packing.last[
-            np.searchsorted(self.packing.last, lo) : np.searchsorted(self.packing.last, hi)
-        ]
-        self.scores[last, :n] += end
-        gap = scaled.lower_by_max(self.scores, self.gold, n, lo, hi)
-        np.exp(self.scores[at], out=self.scores[at])
+        size = hi - lo
+        scores, alpha, scale = (
+            x[:size] for x in (self.scratch.scores, self.scratch.alpha, self.scratch.scale)
+        )
+        gold, beta = self.gold[lo:hi], self.beta[lo:hi]
+        row_kernels.gather(self.rows, self.row_of[lo:hi], scores, 0, size)
+        scores[: chunk.steps[1], :n] += start
+        scores[self._last(chunk), :n] += end
+        gap = scaled.lower_by_max(scores, gold, n, 0, size)
+        np.exp(scores, out=scores)
         with np.errstate(over="ignore", invalid="ignore"):
-            self._forward(chunk, moves)
-            if not self.scale[at].min() > SMALLEST[self.precision]:
+            forward(chunk.steps, scores, moves, n, alpha, scale)
+            if not scale.min() > SMALLEST[self.precision]:
                 return None
-            pairs = self._backward(chunk, moves)
-            scaled.subtract_gold(self.alpha, self.beta, self.gold, lo, hi)
-        if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(self.beta[lo : lo + chunk.steps[1]]).all()):
+            pairs = backward(chunk.steps, scores, moves, alpha, scale, beta)
+            scaled.subtract_gold(alpha, beta, gold, 0, size)
+        if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(beta[: chunk.steps[1]]).all()):
             return None
-        return gap + scaled.log_sum(self.scale, lo, hi), pairs[:n, :n].astype(np.float64)
+        return gap + scaled.log_sum(scale, 0, size), pairs[:n, :n].astype(np.float64)
 
-    def _forward(self, chunk: Chunk, moves: NDArray) -> None:
-        """α_t ∝ (α_{t−1} M) · exp score_t, scaled to sum to 1."""
-        alpha, scores, scale = self.alpha, self.scores, self.scale
-        steps = [chunk.lo + s for s in chunk.steps]
-        a, b = steps[0], steps[1]
-        alpha[a:b] = 1
-        alpha[a:b, self.layout.n_labels :] = 0
-        scaled.advance(alpha[a:b], scores[a:b], scale[a:b])
-        for t in range(1, len(steps) - 1):
-            before, a, b = steps[t - 1], steps[t], steps[t + 1]
-            np.matmul(alpha[before : before + b - a], moves, out=alpha[a:b])
-            scaled.advance(alpha[a:b], scores[a:b], scale[a:b])
-
-    def _backward(self, chunk: Chunk, moves: NDArray) -> NDArray:
-        """β_{t−1} = M (β_t · exp score_t / scale_t), 1 at the end; α_t · β_t are the marginals."""
-        alpha, beta, scores, scale = self.alpha, self.beta, self.scores, self.scale
-        steps = [chunk.lo + s for s in chunk.steps]
-        pairs = np.zeros_like(moves)
-        back = np.ascontiguousarray(moves.T)
-        beta[chunk.lo : chunk.hi] = 1
-        for t in range(len(steps) - 2, 0, -1):
-            before, a, b = steps[t - 1], steps[t], steps[t + 1]
-            scaled.weigh(beta[a:b], scores[a:b], scale[a:b], scores[a:b])
-            previous = slice(before, before + b - a)
-            pairs += alpha[previous].T @ scores[a:b]
-            np.matmul(scores[a:b], back, out=beta[previous])
-        return pairs
+    def _last(self, chunk: Chunk) -> NDArray[np.int64]:
+        """The last tokens of the chunk's sequences, counted from its first."""
+        last = self.packing.last
+        return last[np.searchsorted(last, chunk.lo) : np.searchsorted(last, chunk.hi)] - chunk.lo
 
 
 def _transposed(

@@ -22,6 +22,9 @@ Callback = Callable[["Step"], bool | None]
 
 ARMIJO, CURVATURE = 1e-4, 0.9
 
+LARGE = 1 << 16
+"""From so many weights on, the history is kept in single precision: half the memory to go through."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -82,9 +85,10 @@ class _Run:
 
     def __init__(self, options: LBFGS, objective: Objective, start: Vector, scale: Vector | None) -> None:
         self.options, self.objective = options, objective
-        self.scale = np.ones_like(start) if scale is None else scale
+        self.precision = np.dtype(np.float32 if start.size >= LARGE else np.float64)
+        self.scale = np.ones(start.size, self.precision) if scale is None else scale.astype(self.precision)
         self.weights = start.copy()
-        self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=options.memory)
+        self.pairs: deque[tuple[NDArray, NDArray, float]] = deque(maxlen=options.memory)
         self.history: list[float] = []
         self.evaluations = 0
         self.iteration = 0
@@ -150,7 +154,8 @@ class _Run:
         if found is None:
             return False
         weights, value, gradient = found
-        s, y = weights - self.weights, gradient - self.gradient
+        s = np.subtract(weights, self.weights, dtype=self.precision, casting="same_kind")
+        y = np.subtract(gradient, self.gradient, dtype=self.precision, casting="same_kind")
         curvature = float(s @ y)
         if curvature > 1e-12 * float(y @ y):
             self.pairs.append((s, y, curvature))
@@ -159,23 +164,24 @@ class _Run:
 
     def direction(self, slope: Vector) -> Vector:
         """−H ∇f by the two-loop recursion with H₀ = γ D, γ = sᵀy / yᵀDy."""
-        from scipy.linalg.blas import daxpy  # slow to import, and needed for training only
+        from scipy.linalg.blas import daxpy, saxpy  # slow to import, and needed for training only
 
-        q = -slope
+        add = saxpy if self.precision == np.float32 else daxpy
+        q = (-slope).astype(self.precision, copy=False)
         shares = []
         for s, y, curvature in reversed(self.pairs):
             share = float(s @ q) / curvature
             shares.append(share)
-            daxpy(y, q, a=-share)
+            add(y, q, a=-share)
         if self.pairs:
             _, y, curvature = self.pairs[-1]
             q *= curvature / float(y @ (self.scale * y))
         q *= self.scale
         for (s, y, curvature), share in zip(self.pairs, reversed(shares), strict=True):
-            daxpy(s, q, a=share - float(y @ q) / curvature)
+            add(s, q, a=share - float(y @ q) / curvature)
         if self.options.c1:
             q[q * slope >= 0] = 0.0
-        return q
+        return q.astype(np.float64, copy=False)
 
     def search_wolfe(
         self, slope: Vector, direction: Vector, size: float
