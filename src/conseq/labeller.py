@@ -312,7 +312,7 @@ class SequenceLabeller(Estimator):
         self._check_columns(corpus)
         design = self.extractor_.design(corpus)
         potentials = self._legal(self.model_.potentials(design, corpus.offsets, threads=self._threads))
-        mask = allowed_mask(corpus, self.schema_, allowed, partial)
+        mask = allowed_mask(corpus, self.schema_, allowed, partial, self.source_scheme_)
         return potentials if mask is None else potentials.restricted(mask)
 
     def _legal(self, potentials: Potentials) -> Potentials:

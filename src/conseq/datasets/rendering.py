@@ -3,13 +3,11 @@
     pieces of N examples ─→ text, tokens, labels, characters of each ─→ Corpus (with Source)
 
 A piece is a string and the name of the field it is, or None for what stands between fields.  Tokens are those
-of `conseq.tokens.by_words` (a test holds the two together): words, numbers, URLs and DOIs whole, every other
-character by itself.  No token reaches over two pieces.
+of `conseq.tokens.by_words`; no token reaches over two pieces.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -17,17 +15,7 @@ import numpy as np
 
 from conseq.corpus import WORD, Corpus, Source
 from conseq.errors import DataError
-
-TOKEN = re.compile(
-    r"""
-    (?: https?:// | 10\.\d{4,9}/ ) [^\s"]* [^\s"'’”.,;:!?()]
-  | \d+ (?: \.\d+ )+
-  | [^\W_]+ (?: (?: ['’] | (?<!\d)- | -(?!\d) ) [^\W_]+ )*
-  | \S
-    """,
-    re.VERBOSE,
-)
-"""What a token is; the same pattern over the whole text gives the same tokens."""
+from conseq.tokens import by_words
 
 OUTSIDE = "O"
 
@@ -89,10 +77,10 @@ def _append(
     start = 0
     for text, field in pieces:
         first = True
-        for match in TOKEN.finditer(text):
-            tokens.append(match.group())
+        for a, b in by_words(text):
+            tokens.append(text[a:b])
             labels.append(OUTSIDE if field is None else tagger(field, first))
-            characters.append((start + match.start(), start + match.end()))
+            characters.append((start + a, start + b))
             first = False
         start += len(text)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError, SchemaError
-from conseq.schema import Schema
+from conseq.schema import Schema, Scheme
 from conseq.vocabulary import Vocabulary
 
 Allowed = Sequence[Sequence[Iterable[str] | None] | None]
@@ -17,19 +17,37 @@ Allowed = Sequence[Sequence[Iterable[str] | None] | None]
 
 
 def allowed_mask(
-    corpus: Corpus, schema: Schema, allowed: Allowed | None, partial: bool
+    corpus: Corpus, schema: Schema, allowed: Allowed | None, partial: bool, written: Scheme | None = None
 ) -> NDArray[np.bool_] | None:
-    """Which labels each token may take, bool[T, Y]; None: all."""
+    """Which labels each token may take, bool[T, Y]; None: all.
+
+    With `partial` the labels of the corpus are forced, empty ones are open. `written` is their scheme if it
+    is not the schema's: an I-X of IOB1 is B-X or I-X in BIO, whichever fits.
+    """
     mask = None
     if partial and corpus.labels is not None:
-        known = schema.vocabulary.encode(corpus.labels.vocabulary)
-        _check_known(corpus.labels.vocabulary, known, schema)
-        rows = np.vstack([np.eye(len(schema), dtype=bool), np.ones((1, len(schema)), dtype=bool)])
-        mask = rows[known[corpus.labels.ids]]
+        rows = [_meanings(label, schema, written or schema.scheme) for label in corpus.labels.vocabulary]
+        mask = np.array(rows, dtype=bool).reshape(-1, len(schema))[corpus.labels.ids]
     if allowed is not None:
         mask = np.ones((corpus.n_tokens, len(schema)), dtype=bool) if mask is None else mask
         _restrict(mask, corpus, schema, allowed)
     return mask
+
+
+def _meanings(label: str, schema: Schema, written: Scheme) -> NDArray[np.bool_]:
+    """The labels of the schema that a forced label stands for, bool[Y]."""
+    if not label:
+        return np.ones(len(schema), dtype=bool)
+    names = [label]
+    if written is Scheme.IOB1 and schema.scheme is Scheme.BIO and label.startswith("I-"):
+        names = [name for name in (label, "B" + label[1:]) if name in schema.vocabulary] or names
+    return _any_of(names, schema)
+
+
+def _any_of(names: list[str], schema: Schema) -> NDArray[np.bool_]:
+    ids = schema.vocabulary.encode(names)
+    _check_known(Vocabulary(names), ids, schema)
+    return np.isin(np.arange(len(schema)), ids)
 
 
 def _check_known(labels: Vocabulary, ids: NDArray[np.int32], schema: Schema) -> None:
@@ -52,7 +70,4 @@ def _restrict(mask: NDArray[np.bool_], corpus: Corpus, schema: Schema, allowed: 
             )
         for t, labels in enumerate(sequence):
             if labels is not None:
-                names = list(labels)
-                ids = schema.vocabulary.encode(names)
-                _check_known(Vocabulary(names), ids, schema)
-                mask[start + t] &= np.isin(np.arange(len(schema)), ids)
+                mask[start + t] &= _any_of(list(labels), schema)
