@@ -440,3 +440,15 @@ class TestFiles:
             persist.save(tmp_path / "b.model", replace(archive, document=document))
             with pytest.raises(ModelError, match="lacks a part"):
                 SequenceLabeller.load(tmp_path / "b.model")
+
+
+def test_a_sparse_model_keeps_only_attributes_with_a_weight(tmp_path):
+    X = [["Ann", "sleeps", "in", "Rome"], ["Bob", "runs", "to", "Oslo"]] * 3
+    y = [["B-PER", "O", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"]] * 3
+    sparse = SequenceLabeller("ner", c1=0.2, c2=0.0).fit(X, y)
+    dense = SequenceLabeller("ner").fit(X, y)
+    assert 0 < sparse.extractor_.n_attributes < dense.extractor_.n_attributes / 2
+    assert np.diff(sparse.model_.layout.feature).min() > 0
+    assert sparse.predict(X) == y
+    sparse.save(tmp_path / "sparse.model")
+    assert SequenceLabeller.load(tmp_path / "sparse.model").predict(X) == y

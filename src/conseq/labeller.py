@@ -166,7 +166,8 @@ class SequenceLabeller(Estimator):
             development=self._development_score(development, extractor),
             watch=watch,
         )
-        self.extractor_, self.model_ = extractor, model
+        self.model_, used = model.compact()
+        self.extractor_ = extractor if used.all() else extractor.keep(used)
         seconds = {"features": featured - begun, "train": training.seconds}
         self.report_ = FitReport(training, seconds, len(self.schema_), self._threads)
         return self
@@ -360,7 +361,7 @@ class SequenceLabeller(Estimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file."""
         self._check_fitted()
-        options = {k: v for k, v in self.get_params().items() if k not in ("features", "lexicons")}
+        options = {k: v for k, v in self.get_params().items() if k not in ("features", "lexicons", "threads")}
         document = {
             "model-type": "crf",
             "schema": self.schema_.to_dict(),

@@ -374,3 +374,16 @@ def test_looking_up_is_safe_for_tokens_that_look_like_marks():
     extractor, design = FeatureExtractor.learn(train, ["word[-1]"])
     assert extractor.n_attributes == 2
     assert design.attributes(0) != design.attributes(1)
+
+
+def test_keeping_some_attributes_leaves_the_others_as_they_were():
+    corpus = Corpus.from_sequences([["a", "b", "a"], ["c", "B"]])
+    extractor, _ = FeatureExtractor.learn(corpus, ["word[-1..1]", "lower[0]", "word[0] & lower[1]"])
+    wanted = np.arange(extractor.n_attributes) % 3 != 1
+    kept = extractor.keep(wanted)
+    names = extractor.names()
+    assert kept.names() == [name for name, keep in zip(names, wanted, strict=True) if keep]
+    before, after = extractor.design(corpus), kept.design(corpus)
+    for t in range(corpus.n_tokens):
+        expected = sorted(names[a] for a, _ in before.attributes(t) if wanted[a])
+        assert sorted(kept.names(a for a, _ in after.attributes(t))) == expected

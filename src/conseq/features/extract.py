@@ -11,7 +11,7 @@ representative token; strings are touched once per distinct string.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -271,6 +271,13 @@ class FeatureExtractor:
     @property
     def n_attributes(self) -> int:
         return int(self.bases[-1]) + len(self.bag)
+
+    def keep(self, wanted: NDArray[np.bool_]) -> FeatureExtractor:
+        """The extractor of some of the attributes, wanted[A], numbered anew in the same order."""
+        parts = np.split(wanted, self.bases[1:])
+        indexes = tuple(index.keep(part) for index, part in zip(self.indexes, parts, strict=False))
+        bag = Vocabulary(name for name, kept in zip(self.bag, parts[-1].tolist(), strict=True) if kept)
+        return replace(self, indexes=indexes, bag=bag)
 
     def names(self, attributes: Iterable[int] | None = None) -> list[str]:
         """Attributes as text, such as `pos[-1] & pos[0]=DT|NN`; a bag's as they were given."""

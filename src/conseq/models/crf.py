@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,13 @@ class ChainModel:
             layout.ends[kept[c:d]],
         )
         return ChainModel(smaller, self.weights[kept])
+
+    def compact(self) -> tuple[ChainModel, NDArray[np.bool_]]:
+        """The same model without attributes that have no weight, and which attributes are left, bool[A]."""
+        layout = self.layout
+        used = np.diff(layout.feature) > 0
+        feature = np.append(layout.feature[:-1][used], layout.feature[-1])
+        return ChainModel(replace(layout, feature=feature), self.weights), used
 
     def arrays(self) -> dict[str, NDArray]:
         """All there is to save."""
