@@ -1,4 +1,4 @@
-"""What the README tells a newcomer to type works."""
+"""What the README and the guide tell a newcomer to type works."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+from conseq import SequenceLabeller
+from conseq.features import parse_templates
+from conseq.features.sources import COMPUTED, DERIVED
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
 def test_readme_python_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = blocks("python")
+    found = blocks(README, "python")
     assert found, "the README has lost its Python example"
     for block in found:
         exec(compile(block, "README.md", "exec"), {})
@@ -26,6 +32,27 @@ def test_readme_python_runs(
     assert 0.5 < float(printed[0]) <= 1.0
     assert len(printed) > 2
     assert (tmp_path / "citations.conseq").is_file()
+
+
+def test_guide_python_runs() -> None:
+    X, y = [["Ann", "sleeps"]], [["B-PER", "O"]]
+    labeller = SequenceLabeller("ner").fit(X, y)
+    found = blocks(GUIDE, "python")
+    assert found, "the guide has lost its Python example"
+    for line in found[0].splitlines():
+        assert eval(line, {"labeller": labeller, "X": X})
+
+
+def test_guide_names_every_attribute() -> None:
+    table = "\n".join(line for line in GUIDE.splitlines() if line.startswith("| `"))
+    for name in {*DERIVED, *COMPUTED} - {"value"}:
+        assert re.search(rf"`{name}[(`]", table), f"the guide's table lacks {name}"
+
+
+def test_guide_templates_parse() -> None:
+    written = re.findall(r"`([^`]*\[[-+.\d]+\][^`]*)`", GUIDE)
+    assert len(written) > 4
+    assert parse_templates(written)
 
 
 def test_readme_names_the_two_commands() -> None:
