@@ -80,7 +80,10 @@ def test_pieces_of_nested_segments_are_the_outermost():
 def test_plain_values(sequence):
     found = sequence.to_dict()
     assert list(found) == ["text", "tokens", "labels", "spans", "score"]
-    assert found["spans"][0] == {"start": 1, "end": 3, "type": "author", "text": "A. Cau"}
+    span = found["spans"][0]
+    start, end = span.pop("characters")
+    assert found["text"][start:end] == "A. Cau"
+    assert span == {"start": 1, "end": 3, "type": "author", "text": "A. Cau"}
     assert json.loads(json.dumps(found)) == found
 
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from conseq import labeller as module
 from conseq.corpus import Corpus
+from conseq.datasets import citations
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError, SchemaError, TemplateError
 from conseq.labeller import FitReport, SequenceLabeller
 from conseq.models.crf import Progress
@@ -452,3 +453,18 @@ def test_a_sparse_model_keeps_only_attributes_with_a_weight(tmp_path):
     assert sparse.predict(X) == y
     sparse.save(tmp_path / "sparse.model")
     assert SequenceLabeller.load(tmp_path / "sparse.model").predict(X) == y
+
+
+def test_words_taken_for_labels_are_refused():
+    X = [["O"] * 10 for _ in range(100)]
+    y = [[f"word{i}-{k}" for k in range(10)] for i in range(100)]
+    with pytest.raises(
+        DataError, match=r"1,000 different labels for 1,000 tokens; is this the label column\?"
+    ):
+        SequenceLabeller().fit(X, y)
+
+
+def test_the_objective_reported_is_that_of_the_weights_kept():
+    train, development = citations(30, seed=0), citations(20, seed=1)
+    report = SequenceLabeller(max_iterations=12).fit(train, development=development).report_.training
+    assert report.objective == report.history[report.best_iteration - 1].objective

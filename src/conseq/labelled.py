@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.corpus import Corpus, Sequence
+from conseq.corpus import Corpus
 from conseq.decode.marginals import Lattice
 from conseq.decode.viterbi import Paths
 from conseq.potentials import Potentials
 from conseq.schema import Schema, Span
+
+Characters = list[tuple[int, int]]
+"""Start and end of each token in the text."""
 
 HUES = 18
 """So many different colours are given to types."""
@@ -36,7 +39,8 @@ def hue(type: str) -> int:
 
 @dataclass(frozen=True)
 class LabelledSpan:
-    """A segment: tokens start … end−1, its text, and how probable it is (None if not asked for)."""
+    """A segment: tokens start … end−1, its text, how probable it is (if asked for), its place in the original
+    text (if there is one)."""
 
     start: int
     end: int
@@ -44,10 +48,16 @@ class LabelledSpan:
     text: str
     level: int = 0
     confidence: float | None = None
+    characters: tuple[int, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        found = {"start": self.start, "end": self.end, "type": self.type, "text": self.text}
-        return found if self.confidence is None else {**found, "confidence": round(self.confidence, PLACES)}
+        """Plain JSON values."""
+        found: dict[str, Any] = {"start": self.start, "end": self.end, "type": self.type, "text": self.text}
+        if self.characters is not None:
+            found["characters"] = list(self.characters)
+        if self.confidence is not None:
+            found["confidence"] = round(self.confidence, PLACES)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +144,11 @@ def label_corpus(corpus: Corpus, paths: Paths, schema: Schema, potentials: Poten
     found = Labelled()
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
+        text, characters = sequence.text, sequence.characters
         spans = schema.spans(labels[i])
         confidences = _confidences(potentials, i, spans, schema)
-        cuts = [_span(sequence, tokens, span, p) for span, p in zip(spans, confidences, strict=True)]
-        score = float(paths.scores[i])
-        found.append(LabelledSequence(tokens, labels[i], cuts, score, sequence.text, sequence.characters))
+        cuts = [_span(tokens, text, characters, span, p) for span, p in zip(spans, confidences, strict=True)]
+        found.append(LabelledSequence(tokens, labels[i], cuts, float(paths.scores[i]), text, characters))
     return found
 
 
@@ -153,14 +163,15 @@ def _confidences(
     return [lattice.span_probability(span.start, *p) for span, p in zip(spans, patterns, strict=True)]
 
 
-def _span(sequence: Sequence, tokens: list[str], span: Span, confidence: float | None) -> LabelledSpan:
-    text = cut(tokens, sequence.text, sequence.characters, span.start, span.end)
-    return LabelledSpan(span.start, span.end, span.type, text, span.level, confidence)
+def _span(
+    tokens: list[str], text: str | None, characters: Characters | None, span: Span, confidence: float | None
+) -> LabelledSpan:
+    words = cut(tokens, text, characters, span.start, span.end)
+    place = None if characters is None else (characters[span.start][0], characters[span.end - 1][1])
+    return LabelledSpan(span.start, span.end, span.type, words, span.level, confidence, place)
 
 
-def cut(
-    tokens: list[str], text: str | None, characters: list[tuple[int, int]] | None, start: int, end: int
-) -> str:
+def cut(tokens: list[str], text: str | None, characters: Characters | None, start: int, end: int) -> str:
     """Tokens start … end−1 as they stand in the original text, or joined by blanks where there is none."""
     if text is None or characters is None:
         return " ".join(tokens[start:end])

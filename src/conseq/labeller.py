@@ -39,6 +39,9 @@ from conseq.vocabulary import Vocabulary
 BATCH = 100_000
 """Tokens decoded at a time, so that memory does not grow with the input."""
 
+MANY_LABELS = 500
+"""More labels than this, and than one per five tokens, are a column of something else."""
+
 
 @dataclass(frozen=True)
 class FitReport:
@@ -406,6 +409,11 @@ def _training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
         raise DataError("there is nothing to learn from: the training data has no tokens")
     given = corpus.full_labels()
     used = np.unique(given.ids)
+    if len(used) > max(MANY_LABELS, corpus.n_tokens // 5):
+        raise DataError(
+            f"{len(used):,} different labels for {corpus.n_tokens:,} tokens; is this the label column? "
+            "Name the columns in their order (--columns)"
+        )
     vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
     labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
     sequences = corpus.split(labels.strings()) if scheme == "auto" else None

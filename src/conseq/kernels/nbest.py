@@ -14,31 +14,25 @@ from conseq.kernels.chain import Array, forbidden
 
 
 @njit(nogil=True, cache=True)
-def keep(values: Array, back: Array, t: int, j: int, value: float, origin: int) -> bool:
-    """Insert value into the falling list values[j], after its equals; False if it is not among the best."""
-    k = values.shape[1] - 1
-    if not value > values[j, k]:
-        return False
-    while k > 0 and value > values[j, k - 1]:
-        values[j, k] = values[j, k - 1]
-        back[t, j, k] = back[t, j, k - 1]
-        k -= 1
-    values[j, k] = value
-    back[t, j, k] = origin
-    return True
+def merge(values: Array, shift: Array, best: Array, back: Array, heads: Array) -> None:
+    """best[r], r < n: the n highest of values[i,k] + shift[i], falling; equals by lower i, then k.
 
-
-@njit(nogil=True, cache=True)
-def extend(delta: Array, pairwise: Array, c: int, t: int, reach: Array, back: Array) -> None:
-    """reach[j] = the n best of delta[i,k] + pairwise[c,i,j] over all i, k; equals by lower i, then k."""
-    size, n = delta.shape
-    for j in range(size):
-        for k in range(n):
-            reach[j, k] = -np.inf
+    Every values[i] falls, so the next one is the head of one of the S lists; heads[S] is room for them.
+    back[r] = i · n + k says where it came from.
+    """
+    size, n = values.shape
+    heads[:] = 0
+    best[:] = -np.inf
+    for r in range(n):
+        top, home = -np.inf, -1
         for i in range(size):
-            for k in range(n):
-                if not keep(reach, back, t, j, delta[i, k] + pairwise[c, i, j], i * n + k):
-                    break
+            if heads[i] < n and values[i, heads[i]] + shift[i] > top:
+                top, home = values[i, heads[i]] + shift[i], i
+        if home < 0:
+            break
+        best[r] = top
+        back[r] = home * n + heads[home]
+        heads[home] += 1
 
 
 @njit(nogil=True, cache=True)
@@ -62,17 +56,17 @@ def nbest(
     n = len(scores)
     delta, reach, final = forbidden(size, n), forbidden(size, n), forbidden(1, n)
     back = np.zeros((length + 1, size, n), np.int32)
+    heads = np.zeros(size, np.int64)
     for j in range(size):
         delta[j, 0] = start[j] + unary[0, j]
     for t in range(1, length):
-        extend(delta, pairwise, kind[t] if kind.size else 0, t, reach, back)
+        c = kind[t] if kind.size else 0
+        for j in range(size):
+            merge(delta, pairwise[c, :, j], reach[j], back[t, j], heads)
         for j in range(size):
             for k in range(n):
                 delta[j, k] = reach[j, k] + unary[t, j]
-    for j in range(size):
-        for k in range(n):
-            if not keep(final, back[length:], 0, 0, delta[j, k] + end[j], j * n + k):
-                break
+    merge(delta, end, final[0], back[length, 0], heads)
     found = 0
     while found < n and final[0, found] > -np.inf:
         scores[found] = final[0, found]

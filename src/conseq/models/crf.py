@@ -109,7 +109,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """How training went."""
+    """How training went; the objective is that of the weights that were kept."""
 
     objective: float
     iterations: int
@@ -189,9 +189,11 @@ class CRF:
             start = np.zeros(layout.size) if warm is None else warm.weights(layout)
             scale = curvature_scale(observed, self.optimiser.c2)
             result = self.optimiser.minimise(objective, start, scale=scale, callback=tracker)
-        weights = result.weights if tracker.best is None else tracker.best
+        weights, value = result.weights, result.value
+        if tracker.best is not None:
+            weights, value = tracker.best, tracker.history[tracker.best_iteration - 1].objective
         report = TrainingReport(
-            objective=result.value,
+            objective=value,
             iterations=result.iterations,
             evaluations=result.evaluations,
             seconds=time.perf_counter() - begun,
