@@ -137,7 +137,9 @@ def test_data_to_label(fails, model, options, stdin, says):
 
 
 def test_test_data_without_labels(fails, model, data):
-    assert "2 columns where 3 are named" in fails("evaluate", model, data / "bare.tsv")
+    says = fails("evaluate", model, data / "bare.tsv")
+    assert "bare.tsv: the label column is missing (expected: word, pos, label)" in says
+    assert "evaluate needs labelled data" in says
 
 
 def test_a_folder_of_benchmark_data(fails, tmp_path, monkeypatch):

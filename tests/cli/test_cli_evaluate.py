@@ -90,3 +90,14 @@ def test_tables_on_a_terminal(run, model, wrong):
     assert "─" in found.out
     assert "\x1b[1m" in found.out
     assert "Most frequent mistakes" in found.out
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_matrix_wider_than_the_terminal_is_listed(run, model, wrong, monkeypatch):
+    wide = run("evaluate", model, wrong, "--confusion").out
+    assert "Confusions (tokens)" in wide
+    monkeypatch.setenv("COLUMNS", "30")
+    narrow = run("evaluate", model, wrong, "--confusion").out
+    assert ["B-LOC", "B-PER", "1"] in [line.split() for line in narrow.splitlines()]
+    assert "Confusions (tokens)" not in narrow
+    assert "…" not in narrow

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from conseq.cli.show import Palette
 from conseq.io import read, stream_columns, write
 from conseq.labeller import SequenceLabeller
 
@@ -66,6 +67,27 @@ def test_files_in_other_formats_are_recognised(run, data, tmp_path, kind):
     assert found.code == 0
     labels = [json.loads(line)["labels"] for line in found.out.splitlines()]
     assert labels == SequenceLabeller.load(model).predict(read(data / "test.tsv"))
+
+
+def test_json_lines_in_a_pipe_are_recognised(run, data, tmp_path):
+    model = tmp_path / "words.model"
+    run("train", data / "train.tsv", "-m", model, "--columns", "word,_,label", "--max-iterations", 20)
+    lines = b'{"tokens": ["Ann", "likes", "Rome"]}\n{"tokens": ["Bob"]}\n'
+    found = run("label", model, "--format", "jsonl", stdin=lines)
+    assert [json.loads(line)["tokens"] for line in found.out.splitlines()] == [
+        ["Ann", "likes", "Rome"],
+        ["Bob"],
+    ]
+    packed = run("label", model, "--format", "jsonl", stdin=gzip.compress(lines))
+    assert packed.out == found.out
+    braces = run("label", model, stdin=b"{}\tX\n{\tX\n")
+    assert [line.split("\t")[0] for line in braces.out.splitlines()] == ["{}", "{", ""]
+
+
+def test_no_best_labelling_is_wrong_usage(run, model):
+    found = run("label", model, "--nbest", 0, stdin=SENTENCE)
+    assert (found.code, found.out) == (2, "")
+    assert "--nbest" in found.err
 
 
 def test_partial_labels_are_kept_and_the_others_follow(run, model):
@@ -144,6 +166,17 @@ def test_spans_are_coloured_text_on_a_terminal(run, model):
     assert "\x1b[" in found.out
     assert " PER " in found.out.splitlines()[0]
     assert "Ann Lee" in found.out
+
+
+def test_types_have_colours_of_their_own_on_terminals_with_256():
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    palette = Palette(f"t{i}" for i in range(60))
+    styles = [Style.parse(style) for style in palette.styles.values()]
+    backgrounds = [style.bgcolor.downgrade(ColorSystem.EIGHT_BIT) for style in styles]
+    assert len(set(backgrounds[:24])) == 24
+    assert len(set(palette.styles.values())) == 60
 
 
 def test_inline(run, model):

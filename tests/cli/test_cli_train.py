@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -185,6 +186,42 @@ def test_an_interrupt_before_the_first_iteration_writes_nothing(train, monkeypat
     assert found.code == 130
     assert "no model was written" in found.err
     assert not path.exists()
+
+
+def test_an_interrupt_before_training_writes_nothing(train, monkeypatch):
+    from conseq.features import FeatureExtractor
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FeatureExtractor, "learn", interrupt)
+    found, path = train()
+    assert (found.code, found.out) == (130, "")
+    assert found.err == "conseq: interrupted before training began; no model was written\n"
+    assert not path.exists()
+
+
+def test_one_is_singular_and_the_parts_of_the_time_add_up(train, tmp_path):
+    (tmp_path / "one.tsv").write_text("Ann\tPER\nruns\tO\n")
+    found, _ = train("--features", "classic", source=tmp_path / "one.tsv")
+    facts = dict(line.split(maxsplit=1) for line in found.out.splitlines()[1:7])
+    assert facts["data"] == "1 sequence, 2 tokens, 2 labels"
+    assert facts["model"].endswith(" kB)")
+    total, *parts = map(float, re.findall(r"\d+\.\d", facts["time"]))
+    assert len(parts) == 4
+    assert sum(parts) == pytest.approx(total, abs=0.11)
+
+
+def test_progress_is_shown_in_percent():
+    from conseq.cli.compiling import Compilation
+    from conseq.cli.progress import TrainingLine
+    from conseq.models.crf import Progress
+
+    line = TrainingLine("F1", None, Compilation())
+    line.watch(Progress(1, 10.0, 1, 0.1, 0.9312))
+    assert "dev F1 93.12 % ·" in line.text()
+    line.watch(Progress(2, 9.0, 2, 0.2, 0.9))
+    assert "dev F1 90.00 % (best 93.12 % at 1)" in line.text()
 
 
 SLOW = """

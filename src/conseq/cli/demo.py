@@ -10,7 +10,7 @@ import typer
 from conseq.cli.evaluate import show_scores
 from conseq.cli.examples import Doubt, Hint, doubt, hint
 from conseq.cli.progress import training_line
-from conseq.cli.show import Palette, console, on_terminal, percent, show
+from conseq.cli.show import Palette, console, counted, on_terminal, percent, show
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
@@ -79,7 +79,8 @@ def _learn(name: str, train: Corpus, held_out: Corpus, save: str | None) -> Sequ
         line.enter("learning")
         labeller = SequenceLabeller("fields").fit(train, watch=line.watch)
     training = labeller.report_.training
-    show(f"Learned in {training.seconds:.1f} s: {training.features:,} weights, {training.iterations} steps.")
+    steps = counted(training.iterations, "step")
+    show(f"Learned in {training.seconds:.1f} s: {training.features:,} weights, {steps}.")
     if save is not None:
         _save(name, train, held_out, labeller, save)
     return labeller
@@ -134,7 +135,7 @@ def _show_hint(found: Hint, palette: Palette) -> None:
     _heading(
         "Tell it one label, and the rest follows",
         f"This one it read wrongly. Told that “{token}” belongs to the {found.type}, it corrects "
-        f"{found.repaired} more tokens by itself:",
+        f"{counted(found.repaired, 'more token')} by itself:",
     )
     for name, sequence in [("before", found.before), ("after", found.after)]:
         show(f"\n{name}:", "dim")

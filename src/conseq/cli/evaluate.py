@@ -25,13 +25,14 @@ from conseq.cli.options import (
     one_of,
 )
 from conseq.cli.outcome import say
-from conseq.cli.reading import Reading, load_model, read_labelled
-from conseq.cli.show import on_terminal, percent, show, show_facts, show_table
+from conseq.cli.reading import Reading, load_model, read_gold
+from conseq.cli.show import fits, on_terminal, percent, show, show_facts, show_table
 
 if TYPE_CHECKING:
     from conseq.evaluate import Confusion, Counts, Interval, Report
 
 MOST_CONFUSIONS = 5
+MOST_LISTED = 40
 MOST_LABELS = 24
 """Of more labels than this the matrix of confusions is not shown, but listed."""
 
@@ -78,7 +79,7 @@ def evaluate(
     from conseq.evaluate import evaluate_ids
 
     labeller = load_model(model, threads)
-    corpus = read_labelled(data, Reading(format, columns, tokens).of_model(labeller))
+    corpus = read_gold(data, Reading(format, columns, tokens).of_model(labeller))
     gold, schema = labeller.gold_ids(corpus)
     unseen = schema.labels[len(labeller.schema_) :]
     if unseen:
@@ -161,10 +162,18 @@ def _show_confusion(confusion: Confusion) -> None:
     used = [
         i for i in range(len(confusion.labels)) if confusion.matrix[i].any() or confusion.matrix[:, i].any()
     ]
-    if len(used) > MOST_LABELS:
-        rows = [[gold, predicted, str(count)] for gold, predicted, count in confusion.top(50)]
-        show_table(["gold", "labelled", "tokens"], rows, title="Mistakes")
-        return
-    names = [confusion.labels[i] for i in used]
+    header = ["gold \\ labelled", *(confusion.labels[i] for i in used)]
     body = [[confusion.labels[i], *(str(confusion.matrix[i, j] or "") for j in used)] for i in used]
-    show_table(["gold \\ labelled", *names], body, title="Confusions (tokens)")
+    if len(used) <= MOST_LABELS and fits(header, body):
+        show_table(header, body, title="Confusions (tokens)")
+        return
+    mistakes = confusion.top(len(confusion.labels) ** 2)
+    if not mistakes:
+        show("No token was labelled wrongly.")
+        return
+    shown = mistakes[:MOST_LISTED]
+    few = (
+        "" if len(shown) == len(mistakes) else f", the {len(shown)} most frequent of {len(mistakes):,} kinds"
+    )
+    rows = [[gold, predicted, str(count)] for gold, predicted, count in shown]
+    show_table(["gold", "labelled", "tokens"], rows, title=f"Confusions{few}")

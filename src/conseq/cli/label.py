@@ -49,7 +49,8 @@ def label(
         InputFormat,
         typer.Option(
             metavar=one_of(InputFormat),
-            help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns.",
+            help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns "
+            "or JSON lines.",
             rich_help_panel=READING,
         ),
     ] = InputFormat.auto,
@@ -74,15 +75,15 @@ def label(
         ),
     ] = OutputFormat.columns,
     nbest: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
-            min=0,
+            min=1,
             help="The N best labellings of each sequence, with their scores.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
-    ] = 0,
+    ] = None,
     marginals: Annotated[
         bool,
         typer.Option(
@@ -114,7 +115,7 @@ def label(
       conseq label fields.model citations.txt --text --format jsonl -o citations.jsonl
       conseq label ner.model half-labelled.tsv --partial
     """
-    wanted = Wanted(partial, nbest, marginals)
+    wanted = Wanted(partial, nbest or 0, marginals)
     if (nbest or marginals) and format not in ("columns", "jsonl"):
         misused("--nbest and --marginals go with --format columns or jsonl")
     if text and input_format not in ("auto", "text"):

@@ -1,6 +1,6 @@
 """What a person sees while a model is trained: one line that changes, on a terminal only.
 
-phases, Progress after each iteration ─→ "⠹ iteration 37 · objective 12,891.3 · dev F1 0.9312 · 12.3 s"
+phases, Progress after each iteration ─→ "⠹ iteration 37 · objective 12,891.3 · dev F1 93.12 % · 12.3 s"
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from conseq.cli.compiling import NOTICE, Compilation, heard
+from conseq.cli.show import percent
 
 if TYPE_CHECKING:
     from conseq.models.crf import Progress
@@ -51,8 +52,9 @@ class TrainingLine:
     def _development(self, latest: Progress) -> list[str]:
         if latest.development is None or self.best is None:
             return []
-        place = "" if self.best is latest else f" (best {self.best.development:.4f} at {self.best.iteration})"
-        return [f"dev {self.metric} {latest.development:.4f}{place}"]
+        best = percent(self.best.development or 0.0)
+        place = "" if self.best is latest else f" (best {best} % at {self.best.iteration})"
+        return [f"dev {self.metric} {percent(latest.development)} %{place}"]
 
     def __rich__(self) -> Any:
         from rich.text import Text

@@ -7,18 +7,23 @@ data to label         ─→ Corpora, batch by batch
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
-    from conseq.io.source import Block
+    from conseq.io.source import Block, Input, Origin
     from conseq.labeller import SequenceLabeller
 
 AUTO, COLUMNS, INLINE, JSONL, TEXT = "auto", "columns", "inline", "jsonl", "text"
 LABEL = "label"
 _HEAD = 1 << 16
+_OBJECT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"[^"\t]*"\s*:')
+"""How JSON lines begin."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,32 @@ def read_labelled(path: str, reading: Reading) -> Corpus:
     return corpus
 
 
+def read_gold(path: str, reading: Reading) -> Corpus:
+    """Test data; if its label column is missing, an error that says so."""
+    from conseq.errors import DataError
+    from conseq.io import FORMATS, detect_format
+    from conseq.io.source import load
+
+    block = load(path)
+    format = detect_format(block) if reading.format == AUTO else reading.format
+    optional = {"label_optional": True} if format == COLUMNS else {}
+    corpus = FORMATS[format].parse(block, **reading.options(format), **optional)
+    if corpus.labels is None:
+        missing = "the label column is missing" if format == COLUMNS else "there are no labels"
+        expected = f" (expected: {', '.join(_names(reading))})" if format == COLUMNS else ""
+        raise DataError(f"{missing}{expected}; evaluate needs labelled data", path=block.path)
+    return corpus
+
+
 def as_read(corpus: Corpus, reading: Reading) -> dict[str, Any]:
     """How the training data was read, for the model to remember."""
-    given = reading.columns
-    if isinstance(given, str):
-        given = [name.strip() for name in given.split(",")]
-    return {"columns": given or [*corpus.columns, LABEL], "tokens": reading.tokens}
+    return {"columns": _names(reading) or [*corpus.columns, LABEL], "tokens": reading.tokens}
+
+
+def _names(reading: Reading) -> list[str]:
+    """The names of the columns that are given."""
+    given = reading.columns or ()
+    return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
 
 
 def stream_input(
@@ -73,27 +98,64 @@ def stream_input(
 ) -> Iterator[Corpus]:
     """Data to label, batch by batch; labels in it may be missing."""
     from conseq.io import stream
+    from conseq.io.source import open_input
 
     chosen = reading.of_model(labeller)
-    format = detect(source) if chosen.format == AUTO else chosen.format
-    options = chosen.options(format)
-    if format == COLUMNS:
-        options |= {"label": _label_column(chosen, labeller), "label_optional": True, "partial": partial}
-    return stream(source, format, **options)
+
+    def batches(input: Input, format: str) -> Iterator[Corpus]:
+        options = chosen.options(format)
+        if format == COLUMNS:
+            options |= {"label": _label_column(chosen, labeller), "label_optional": True, "partial": partial}
+        return stream(input, format, **options)
+
+    if chosen.format != AUTO:
+        yield from batches(source, chosen.format)
+    elif os.path.isfile(source):
+        yield from batches(source, detect(source))
+    else:
+        with closing(_Pipe(open_input(source))) as pipe:
+            yield from batches(pipe, pipe.format())  # type: ignore[arg-type]  # it is read from, no more
 
 
 def _label_column(reading: Reading, labeller: SequenceLabeller) -> str | None:
     """The label column; None if just the model's own columns are named."""
-    given = reading.columns or ()
-    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+    names = _names(reading)
     return None if LABEL not in names and set(labeller.columns_) >= set(names) - {"_", "-"} else LABEL
 
 
-def detect(source: str) -> str:
-    """The format of a file by its name and beginning; a pipe holds columns."""
+class _Pipe:
+    """An input that can be read once only: its first line is looked at, and read again with the rest."""
+
+    def __init__(self, origin: Origin) -> None:
+        from conseq.io.source import plain_chunks
+
+        self.origin, self.name = origin, origin.name
+        self.chunks = plain_chunks(origin)
+
+    def format(self) -> str:
+        """JSON lines if the first line begins an object, else columns."""
+        seen: list[bytes] = []
+        for chunk in self.chunks:
+            seen.append(chunk)
+            if b"\n" in chunk or sum(map(len, seen)) >= _HEAD:
+                break
+        self.chunks = chain(seen, self.chunks)
+        return JSONL if _OBJECT.match(b"".join(seen)) else COLUMNS
+
+    def read(self, size: int = -1) -> bytes:
+        """What is there, whatever its size; nothing at the end."""
+        return next(self.chunks, b"")
+
+    def close(self) -> None:
+        self.origin.interrupt()
+        self.origin.close()
+
+
+def detect(path: str) -> str:
+    """The format of a file by its name and beginning."""
     from conseq.io import detect_format
 
-    return detect_format(_head(source)) if os.path.isfile(source) else COLUMNS
+    return detect_format(_head(path))
 
 
 def _head(path: str) -> Block:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from conseq.labelled import LabelledSequence
@@ -37,15 +38,24 @@ def show(line: str = "", style: str = "") -> None:
         print(line)
 
 
+def fits(header: Row, rows: list[list[str]]) -> bool:
+    """Whether a table has room in the width of the terminal; in a pipe there is always room."""
+    if not on_terminal():
+        return True
+    screen = console()
+    unbounded = screen.options.update(max_width=1 << 20)
+    return screen.measure(_rich_table(header, rows), options=unbounded).maximum <= screen.width
+
+
 def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_total: bool = False) -> None:
     """A table; columns that hold numbers only stand to the right."""
     body = [list(row) for row in rows]
-    right = [_is_numeric([row[i] for row in body]) for i in range(len(header))]
     if title:
         show(title, "bold")
     if on_terminal():
-        _show_rich(header, body, right, last_is_total)
+        console().print(_rich_table(header, body, last_is_total))
         return
+    right = _numeric(header, body)
     widths = [max(map(len, cells)) for cells in zip(header, *body, strict=True)]
     for row in [header, *body]:
         cells = (
@@ -55,24 +65,32 @@ def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_tot
         print("  ".join(cells).rstrip())
 
 
+def _numeric(header: Row, rows: list[list[str]]) -> list[bool]:
+    """Whether each column holds numbers only."""
+    return [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
+
+
 def _is_numeric(cells: list[str]) -> bool:
     return any(cells) and all(set(cell) <= _NUMBER for cell in cells)
 
 
-def _show_rich(header: Row, rows: list[list[str]], right: list[bool], total: bool) -> None:
+def _rich_table(header: Row, rows: list[list[str]], total: bool = False) -> Table:
+    """A table that breaks long names in two rather than shorten them."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
-    for name, is_number in zip(header, right, strict=True):
-        table.add_column(Text(name), justify="right" if is_number else "left")
+    for name, is_number in zip(header, _numeric(header, rows), strict=True):
+        table.add_column(
+            Text(name), justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
+        )
     for i, row in enumerate(rows):
         last = total and i == len(rows) - 1
         if last:
             table.add_section()
         table.add_row(*map(Text, row), style="bold" if last else None)
-    console().print(table)
+    return table
 
 
 def show_facts(facts: Iterable[tuple[str, str]], *, title: str = "") -> None:
@@ -106,11 +124,35 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.2f}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "token"), counted(1200, "token")
+    ('1 token', '1,200 tokens')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(n_bytes: int) -> str:
+    """The size of a file.
+
+    >>> size(4_321), size(1_234_567)
+    ('4.3 kB', '1.2 MB')
+    """
+    return f"{n_bytes / 1e3:.1f} kB" if n_bytes < 1e5 else f"{n_bytes / 1e6:.1f} MB"
+
+
 # ── labelled text in colour ─────────────────────────────────────────────────────────────────────
 
 
-GOLDEN = (3 - 5**0.5) / 2
-"""Hues this share of the colour circle apart are as different as they can be, however many there are."""
+BACKGROUNDS = (
+    117, 172, 205, 49, 105, 223, 149, 203, 139, 72, 221, 173,
+    213, 44, 111, 35, 217, 143, 142, 219, 189, 114, 43, 215,
+)  # fmt: skip
+"""Light colours of the 256 that terminals have, each as different as can be from those before it."""
+
+ROUNDS = ("", "underline ", "bold ", "italic ")
+"""What tells types with the same background apart."""
 
 
 class Palette:
@@ -141,11 +183,8 @@ class Palette:
 
 
 def _style(number: int) -> str:
-    from colorsys import hls_to_rgb
-
-    lightness = (0.80, 0.68)[number % 2]
-    red, green, blue = (round(255 * x) for x in hls_to_rgb(number * GOLDEN % 1, lightness, 0.75))
-    return f"rgb(20,20,20) on rgb({red},{green},{blue})"
+    turn, place = divmod(number, len(BACKGROUNDS))
+    return f"{ROUNDS[turn % len(ROUNDS)]}color(16) on color({BACKGROUNDS[place]})"
 
 
 def _gap(sequence: LabelledSequence, place: int, piece: str) -> str:

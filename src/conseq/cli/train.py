@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -28,7 +29,7 @@ from conseq.cli.options import (
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read, load_model, read_labelled
-from conseq.cli.show import percent, show, show_facts
+from conseq.cli.show import counted, percent, show, show_facts, size
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
@@ -188,9 +189,10 @@ def train(
     """
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
-    check_writable(model)
+    with _told_if_interrupted(BEFORE):
+        check_writable(model)
     reading = Reading(format, columns, tokens, scheme)
-    with training_line("F1", max_iterations) as line:
+    with _told_if_interrupted(BEFORE), training_line("F1", max_iterations) as line:
         clock = Clock()
         corpus = read_labelled(data, reading)
         remembered = as_read(corpus, reading)
@@ -208,7 +210,8 @@ def train(
         _check_interrupted(labeller.report_)
         labeller.input_ = remembered
         line.enter("writing the model")
-        labeller.save(model)
+        with _told_if_interrupted(AFTER):
+            labeller.save(model)
     if labeller.report_.training.status == "interrupted":
         say(f"interrupted; the best model so far is in {model}")
     seconds = {"read": seconds_read, **labeller.report_.seconds}
@@ -218,6 +221,18 @@ def train(
         print(json.dumps(result, ensure_ascii=False))
     else:
         _show(result, corpus)
+
+
+BEFORE, AFTER = "before training began", "after training"
+
+
+@contextmanager
+def _told_if_interrupted(when: str) -> Iterator[None]:
+    """Say that there is no model if the block is interrupted; training itself ends early instead."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _end_without_model(when)
 
 
 class _Enough(Exception):
@@ -245,8 +260,12 @@ def _labeller(
 def _check_interrupted(report: FitReport) -> None:
     """End without a model if training was interrupted before it had learned anything."""
     if report.training.status == "interrupted" and not report.training.iterations:
-        say("interrupted before the first iteration; no model was written")
-        raise typer.Exit(INTERRUPTED)
+        _end_without_model(BEFORE)
+
+
+def _end_without_model(when: str) -> NoReturn:
+    say(f"interrupted {when}; no model was written")
+    raise typer.Exit(INTERRUPTED) from None
 
 
 _STATUS = {
@@ -259,20 +278,31 @@ _STATUS = {
 
 
 def _show(result: dict[str, Any], corpus: Corpus) -> None:
-    seconds = result["seconds"]
+    held = [(len(corpus), "sequence"), (corpus.n_tokens, "token"), (result["labels"], "label")]
     facts = [
-        ("data", f"{len(corpus):,} sequences, {corpus.n_tokens:,} tokens, {result['labels']} labels"),
-        ("features", f"{result['features']:,} on {result['attributes']:,} attributes"),
-        ("training", f"{result['iterations']} iterations, {_STATUS[result['status']]}"),
+        ("data", ", ".join(counted(*kind) for kind in held)),
+        ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),
+        ("training", f"{counted(result['iterations'], 'iteration')}, {_STATUS[result['status']]}"),
         ("objective", f"{result['objective']:,.4f}"),
     ]
     if result["development"] is not None:
         where = f"kept iteration {result['best_iteration']}"
         facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
-    parts = ", ".join(f"{name} {seconds[name]:.1f}" for name in ("read", "features", "train"))
     facts += [
-        ("time", f"{seconds['total']:.1f} s ({parts})"),
-        ("model", f"{result['model']} ({os.path.getsize(result['model']) / 1e6:.1f} MB)"),
+        ("time", _time(result["seconds"])),
+        ("model", f"{result['model']} ({size(os.path.getsize(result['model']))})"),
     ]
     show_facts(facts, title="Trained.")
     show(f"\nNext: conseq label {result['model']} FILE", "dim")
+
+
+def _time(seconds: dict[str, float]) -> str:
+    """The seconds of the parts, as they add up to those of the whole.
+
+    >>> _time({"read": 0.26, "features": 0.5, "train": 3.0, "total": 5.0})
+    '5.0 s (read 0.3, features 0.5, train 3.0, start-up, compiling and writing 1.2)'
+    """
+    parts = {name: round(seconds[name], 1) for name in ("read", "features", "train")}
+    rest = max(0.0, round(seconds["total"], 1) - sum(parts.values()))
+    shown = [f"{name} {part:.1f}" for name, part in parts.items()]
+    return f"{seconds['total']:.1f} s ({', '.join(shown)}, start-up, compiling and writing {rest:.1f})"
