@@ -99,7 +99,7 @@ class Memory:
 
     @classmethod
     def of(cls, corpus: Corpus, lexicons: Mapping[str, Iterable[str]]) -> Memory:
-        """Words seen more than once in training are known (paper 000); lexicons are cut into words."""
+        """Words seen more than once in training are known; lexicons are cut into words."""
         known: frozenset[str] = frozenset()
         if corpus.columns:
             column = corpus.columns[corpus.token_column]
