@@ -229,7 +229,7 @@ def test_training_from_a_converged_model_takes_few_iterations():
     model, cold = crf.fit(*chains.arguments)
     again, warm = crf.fit(*chains.arguments, warm=WarmStart(model, identity(12), identity(3)))
     assert cold.iterations > 15
-    assert warm.iterations <= crf.optimiser.period < cold.iterations / 2
+    assert warm.evaluations < cold.evaluations / 2
     assert warm.objective <= cold.objective * (1 + 1e-9)
     assert again.weights == pytest.approx(model.weights, abs=1e-2)
 

@@ -8,7 +8,7 @@ multiply beyond 62 bits, the tuple so far is first replaced by its own id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,16 +31,30 @@ def join(codes: Codes, values: NDArray[np.int32], radix: int) -> Codes:
     return np.where((codes < 0) | (values < 0), -1, codes * radix + values)
 
 
-def number(parts: Sequence[Part]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number the distinct tuples of parts in order of first sight: ids[n], first place of each."""
+Shorten = Callable[[Codes, int], tuple[NDArray[np.int32], int]]
+"""Codes below a size → smaller ones that stand for them, and their size."""
+
+
+def fold(parts: Sequence[Part], shorten: Shorten) -> tuple[Codes, int]:
+    """One code per tuple and the size all stay below; `shorten` is called where 62 bits would not suffice."""
     codes, size = parts[0][0].astype(np.int64), parts[0][1]
     for values, radix in parts[1:]:
         if size * radix >= LIMIT:
-            ids, first = factorise(codes)
-            codes, size = ids.astype(np.int64), len(first)
+            ids, size = shorten(codes, size)
+            codes = ids.astype(np.int64)
         codes = join(codes, values, radix)
         size *= radix
-    return factorise(codes)
+    return codes, size
+
+
+def number(parts: Sequence[Part]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the distinct tuples of parts in order of first sight: ids[n], first place of each."""
+
+    def shorten(codes: Codes, _size: int) -> tuple[NDArray[np.int32], int]:
+        ids, first = factorise(codes)
+        return ids, len(first)
+
+    return factorise(fold(parts, shorten)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +91,26 @@ class TupleIndex:
     def learn(cls, parts: Sequence[Part]) -> tuple[TupleIndex, NDArray[np.int32]]:
         """The index of the tuples seen, and the id of each tuple."""
         prefixes: list[CodeIndex] = []
-        codes, size = parts[0][0].astype(np.int64), parts[0][1]
-        for values, radix in parts[1:]:
-            if size * radix >= LIMIT:
-                ids, first = factorise(codes)
-                prefixes.append(CodeIndex(codes[first], size))
-                codes, size = ids.astype(np.int64), len(first)
-            codes = join(codes, values, radix)
-            size *= radix
+
+        def shorten(codes: Codes, size: int) -> tuple[NDArray[np.int32], int]:
+            ids, first = factorise(codes)
+            prefixes.append(CodeIndex(codes[first], size))
+            return ids, len(first)
+
+        codes, size = fold(parts, shorten)
         ids, first = factorise(codes)
         return cls(tuple(r for _, r in parts), CodeIndex(codes[first], size), tuple(prefixes)), ids
 
     def find(self, parts: Sequence[Part]) -> NDArray[np.int32]:
         """The id of each tuple, −1 where it is not known."""
-        codes, size = parts[0][0].astype(np.int64), self.radices[0]
         prefixes = iter(self.prefixes)
-        for (values, _), radix in zip(parts[1:], self.radices[1:], strict=True):
-            if size * radix >= LIMIT:
-                prefix = next(prefixes)
-                codes, size = prefix.find(codes).astype(np.int64), len(prefix.codes)
-            codes = join(codes, values, radix)
-            size *= radix
-        return self.final.find(codes)
+
+        def shorten(codes: Codes, _size: int) -> tuple[NDArray[np.int32], int]:
+            prefix = next(prefixes)
+            return prefix.find(codes), len(prefix.codes)
+
+        learned = [(values, radix) for (values, _), radix in zip(parts, self.radices, strict=True)]
+        return self.final.find(fold(learned, shorten)[0])
 
     def keep(self, wanted: NDArray[np.bool_]) -> TupleIndex:
         """The index of some of the tuples, numbered anew in the same order."""

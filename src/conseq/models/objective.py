@@ -26,7 +26,7 @@ from conseq.models.recursion import Scratch, backward, forward
 from conseq.threads import run
 
 CHUNK = 1 << 15
-"""At most about so many tokens make a chunk, the unit of work of a thread."""
+"""About so many tokens make a chunk, the unit of work of a thread."""
 
 SMALLEST = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
 """A scale below this has lost digits: the precision does not suffice.
@@ -61,7 +61,7 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
     them, and they stay in the processor's cache.
     """
     lengths = np.diff(offsets)
-    marks = np.searchsorted(offsets, np.linspace(0, offsets[-1], _chunk_count(int(offsets[-1])) + 1)[1:-1])
+    marks = np.searchsorted(offsets, np.arange(CHUNK, offsets[-1], CHUNK))
     empty = np.empty(0, dtype=np.int64)
     tokens, lasts, chunks, lo = [empty], [empty], [], 0
     for members in np.split(np.arange(len(lengths)), np.unique(marks)):
@@ -77,12 +77,6 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
         chunks.append(Chunk(lo, lo + int(steps[-1]), tuple(steps.tolist())))
         lo += int(steps[-1])
     return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
-
-
-def _chunk_count(n_tokens: int) -> int:
-    """Chunks of at most about CHUNK tokens, in fours, so that 2 or 4 threads get equally many."""
-    count = -(-n_tokens // CHUNK)
-    return count if count <= 1 else -(-count // 4) * 4
 
 
 class ChainObjective:

@@ -146,10 +146,9 @@ class _Run:
         """One iteration: direction, line search, new curvature pair."""
         direction = self.direction(slope)
         search = self.search_orthant if self.options.c1 else self.search_wolfe
-        if self.pairs:
-            size = 1.0
-        else:
-            size = 1.0 / max(1e-12, float(np.sqrt(-(slope @ direction))))
+        size = 1.0
+        if not self.pairs:  # nothing is known of the curvature: a step of length 1, shorter near a minimum
+            size = min(1.0, 1.0 / max(1e-12, float(np.sqrt(-(slope @ direction)))))
         found = search(slope, direction, size)
         if found is None:
             return False
