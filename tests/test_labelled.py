@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conseq.corpus import Corpus, Source
-from conseq.decode.viterbi import Paths
+from conseq.decoders.viterbi import Paths
 from conseq.labelled import (
     HUES,
     Chances,

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.decode.marginals import Lattice
-from conseq.decode.viterbi import Paths
+from conseq.decoders.marginals import Lattice
+from conseq.decoders.viterbi import Paths
 from conseq.potentials import Potentials
 from conseq.schema import Schema, Span
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from conseq import persist
 from conseq.corpus import Column, Corpus
-from conseq.decode.allowed import Allowed, allowed_mask
-from conseq.decode.marginals import marginals
-from conseq.decode.nbest import nbest
-from conseq.decode.viterbi import Paths, viterbi
+from conseq.decoders.allowed import Allowed, allowed_mask
+from conseq.decoders.marginals import marginals
+from conseq.decoders.nbest import nbest
+from conseq.decoders.viterbi import Paths, viterbi
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
 from conseq.estimator import Estimator
 from conseq.evaluate import Report, evaluate_ids, score_ids

@@ -18,7 +18,7 @@ import numpy as np
 
 from conseq.benchmarks.machine import describe
 from conseq.corpus import Corpus
-from conseq.decode.viterbi import viterbi
+from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
 from conseq.evaluate import evaluate
 from conseq.features import preset

@@ -42,7 +42,7 @@ class Hint:
 
 def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
     """The segment whose probability is nearest to one half, in a sequence of moderate length."""
-    from conseq.decode.marginals import marginals
+    from conseq.decoders.marginals import marginals
 
     spans = [
         (abs((span.confidence or 0.0) - 0.5), i, span)

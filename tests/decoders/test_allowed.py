@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conseq.corpus import Corpus
-from conseq.decode.allowed import allowed_mask
+from conseq.decoders.allowed import allowed_mask
 from conseq.errors import DataError, SchemaError
 from conseq.schema import Schema, Scheme
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decode.viterbi import chunks
+from conseq.decoders.viterbi import chunks
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.kernels import sums
 from conseq.potentials import Potentials

@@ -1,4 +1,4 @@
-"""`decode/nbest.py` against the enumeration of all labellings."""
+"""`decoders/nbest.py` against the enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import naive
 import numpy as np
 import pytest
 
-from conseq.decode.nbest import nbest
-from conseq.decode.viterbi import viterbi
+from conseq.decoders.nbest import nbest
+from conseq.decoders.viterbi import viterbi
 from conseq.potentials import Potentials
 
 

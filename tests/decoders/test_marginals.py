@@ -1,4 +1,4 @@
-"""`decode/marginals.py` against the enumeration of all labellings; long sequences; errors."""
+"""`decoders/marginals.py` against the enumeration of all labellings; long sequences; errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.decode.marginals import Lattice, marginals, span_probability
+from conseq.decoders.marginals import Lattice, marginals, span_probability
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 
