@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from conseq.constraints.language import parse_constraints
 from conseq.corpus import Corpus, Source
-from conseq.decoders.viterbi import Paths
+from conseq.decoders.batch import Decodings
 from conseq.labelled import (
     HUES,
     Chances,
@@ -21,6 +22,8 @@ from conseq.labelled import (
     hue,
     label_corpus,
 )
+from conseq.potentials import Potentials
+from conseq.problem import Problems
 from conseq.schema import Schema
 
 TEXT = "By  A. Cau: <b>Sets</b> & more"
@@ -30,16 +33,19 @@ LABELS = ["O", "B-author", "I-author", "O", "B-<title>", "I-<title>", "I-<title>
 SCHEMA = Schema(["O", "B-author", "I-author", "B-<title>", "I-<title>"], "bio")
 
 
-def paths(labels: list[str], schema: Schema = SCHEMA) -> Paths:
-    ids = schema.encode(labels)
-    return Paths(ids, np.array([1.5]), ids)
+def decodings(labels: list[str], schema: Schema = SCHEMA, rules: str = "", bound: float = 1.5) -> Decodings:
+    """The answer for one sequence: these labels, of score 1.5."""
+    potentials = Potentials.of(np.zeros((len(labels), len(schema))))
+    problems = Problems.of(potentials, schema, parse_constraints(rules, schema=schema))
+    one = np.ones(1)
+    return Decodings(problems, schema.encode(labels), 1.5 * one, bound * one, one, one)
 
 
 @pytest.fixture
 def sequence() -> LabelledSequence:
     source = Source((TEXT,), np.array(CHARACTERS, dtype=np.int32))
     corpus = Corpus.from_columns({"word": TOKENS}, [len(TOKENS)], source=source)
-    [found] = label_corpus(corpus, paths(LABELS), SCHEMA, None)
+    [found] = label_corpus(corpus, decodings(LABELS), SCHEMA)
     return found
 
 
@@ -54,7 +60,7 @@ def test_segments_are_cut_out_of_the_original_text(sequence):
 
 def test_without_a_text_tokens_are_joined_by_blanks():
     corpus = Corpus.from_sequences([TOKENS])
-    [found] = label_corpus(corpus, paths(LABELS), SCHEMA, None)
+    [found] = label_corpus(corpus, decodings(LABELS), SCHEMA)
     assert found.text is None
     assert found.spans[0].text == "A. Cau"
     assert "".join(piece for piece, _ in found.pieces()).replace(" ", "") == "".join(TOKENS).replace(" ", "")
@@ -72,19 +78,45 @@ def test_pieces_cover_all_tokens_in_order(sequence):
 def test_pieces_of_nested_segments_are_the_outermost():
     schema = Schema(["O", "B-a/B-b", "I-a"], "bio")
     corpus = Corpus.from_sequences([["x", "y", "z"]])
-    [found] = label_corpus(corpus, paths(["B-a/B-b", "I-a", "O"], schema), schema, None)
+    [found] = label_corpus(corpus, decodings(["B-a/B-b", "I-a", "O"], schema), schema)
     assert [(s.type, s.level, s.text) for s in found.spans] == [("a", 0, "x y"), ("a/b", 1, "x")]
     assert list(found.pieces()) == [("x y", "a"), ("z", None)]
 
 
 def test_plain_values(sequence):
     found = sequence.to_dict()
-    assert list(found) == ["text", "tokens", "labels", "spans", "score"]
+    assert list(found) == ["text", "tokens", "labels", "spans", "score", "certificate", "violations"]
     span = found["spans"][0]
     start, end = span.pop("characters")
     assert found["text"][start:end] == "A. Cau"
     assert span == {"start": 1, "end": 3, "type": "author", "text": "A. Cau"}
     assert json.loads(json.dumps(found)) == found
+
+
+def test_certificates_and_violated_rules_in_plain_values():
+    rules = (
+        "at most 1 segment of author penalty 2\nno author before '<title>' penalty 1\nif author then O hard"
+    )
+    labels = ["B-author", "B-author", "B-author", "O"]
+    for bound, status, gap in [(1.5, "OPTIMAL", 0.0), (2.0, "FEASIBLE", 0.5), (np.inf, "FEASIBLE", None)]:
+        answer = decodings(labels, rules=rules, bound=bound)
+        [found] = label_corpus(Corpus.from_sequences([list("abcd")]), answer, SCHEMA)
+        assert found.violations == {"at most 1 segment of author": 2.0}
+        plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert plain["violations"] == {"at most 1 segment of author": 2.0}
+        assert plain["certificate"] == {
+            "status": status,
+            "bound": bound if np.isfinite(bound) else None,
+            "gap": gap,
+            "iterations": 1.0,
+            "seconds": 1.0,
+        }
+
+
+def test_plain_values_without_a_certificate():
+    corpus = Corpus.from_sequences([TOKENS])
+    [found] = label_corpus(corpus, decodings(LABELS), SCHEMA, certificates=False)
+    assert list(found.to_dict()) == ["tokens", "labels", "spans", "score"]
 
 
 def test_probabilities_in_plain_values():

@@ -1,7 +1,8 @@
 """conseq: constrained sequence labelling.
 
-Corpus → features → CRF → labels; `docs/architecture.md` draws the flow. Names are imported when first used,
-so that `import conseq` and the command line's help stay quick.
+Corpus → features → CRF → labels, and any scores → `decode` → labels under rules; `docs/architecture.md`
+draws the flow. Names are imported when first used, so that `import conseq` and the command line's help stay
+quick.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conseq.constraints.language import parse_constraints
     from conseq.corpus import Corpus
+    from conseq.decoders.arrays import decode
+    from conseq.decoders.base import Limits
+    from conseq.decoders.subwords import word_scores
     from conseq.errors import ConseqError
     from conseq.io import read, write
     from conseq.labeller import SequenceLabeller
     from conseq.potentials import Potentials
+    from conseq.problem import Decoding, Status
     from conseq.schema import Schema
 
 __version__ = "0.1.0"
@@ -22,20 +28,32 @@ __version__ = "0.1.0"
 _HOME = {
     "Corpus": "conseq.corpus",
     "ConseqError": "conseq.errors",
+    "Decoding": "conseq.problem",
+    "Limits": "conseq.decoders.base",
     "Potentials": "conseq.potentials",
     "Schema": "conseq.schema",
     "SequenceLabeller": "conseq.labeller",
+    "Status": "conseq.problem",
+    "decode": "conseq.decoders.arrays",
+    "parse_constraints": "conseq.constraints.language",
     "read": "conseq.io",
+    "word_scores": "conseq.decoders.subwords",
     "write": "conseq.io",
 }
 
 __all__ = [
     "ConseqError",
     "Corpus",
+    "Decoding",
+    "Limits",
     "Potentials",
     "Schema",
     "SequenceLabeller",
+    "Status",
+    "decode",
+    "parse_constraints",
     "read",
+    "word_scores",
     "write",
 ]
 

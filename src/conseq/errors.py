@@ -49,3 +49,30 @@ class ScoreError(ConseqError):
 
 class InfeasibleError(ConseqError):
     """No labelling satisfies what was demanded of a sequence."""
+
+
+class RuleError(ConseqError):
+    """A constraint cannot be read or does not fit the labels: names the file, line and column if known.
+
+    >>> str(RuleError("there is no label 'autor'; did you mean 'author'?", line=3, column=8))
+    "line 3, column 8: there is no label 'autor'; did you mean 'author'?"
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.message = message
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.column = column
+        numbers = [(name, n) for name, n in (("line", line), ("column", column)) if n is not None]
+        if path is not None:
+            place = ":".join([str(path), *(str(n) for _, n in numbers)])
+        else:
+            place = ", ".join(f"{name} {n}" for name, n in numbers)
+        super().__init__(f"{place}: {message}" if place else message)

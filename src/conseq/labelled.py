@@ -1,6 +1,6 @@
 """Labelled sequences as a person wants to see them: tokens, labels, segments cut out of the text.
 
-    Corpus + Paths (+ Potentials for the confidences) ─→ Labelled, a list of LabelledSequence
+    Corpus + Decodings (+ Potentials for the confidences) ─→ Labelled, a list of LabelledSequence
 
 In a notebook a labelled sequence shows its segments in colour.
 """
@@ -8,18 +8,20 @@ In a notebook a labelled sequence shows its segments in colour.
 from __future__ import annotations
 
 import html
+import math
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.decoders.batch import Decodings
 from conseq.decoders.marginals import Lattice
-from conseq.decoders.viterbi import Paths
 from conseq.potentials import Potentials
+from conseq.problem import Certificate
 from conseq.schema import Schema, Span
 
 Characters = list[tuple[int, int]]
@@ -80,9 +82,13 @@ class Chances:
 
 @dataclass(frozen=True)
 class LabelledSequence:
-    """The tokens of one sequence with their labels and segments; `score` is the model's.
+    """The tokens of one sequence with their labels and segments.
 
-    `nbest` (labellings with their scores) and `marginals` are there if they were asked for.
+    score           the model's, minus the penalties of the rules that the labels break
+    certificate     how good the labels are: no others score more than its `bound`; None where there are no
+                    rules and plain Viterbi has found the best labels
+    violations      the lines of the rules that the labels break ─→ by how much
+    nbest, marginals    labellings with their scores, probabilities: there if they were asked for
     """
 
     tokens: list[str]
@@ -91,6 +97,8 @@ class LabelledSequence:
     score: float
     text: str | None = None
     characters: list[tuple[int, int]] | None = None
+    certificate: Certificate | None = None
+    violations: Mapping[str, float] = field(default_factory=dict)
     nbest: list[tuple[list[str], float]] | None = None
     marginals: Chances | None = None
 
@@ -99,6 +107,8 @@ class LabelledSequence:
         found: dict[str, Any] = {} if self.text is None else {"text": self.text}
         found |= {"tokens": self.tokens, "labels": self.labels}
         found |= {"spans": [span.to_dict() for span in self.spans], "score": self.score}
+        if self.certificate is not None:
+            found |= {"certificate": _plain(self.certificate), "violations": dict(self.violations)}
         if self.nbest is not None:
             found["nbest"] = [{"labels": labels, "score": score} for labels, score in self.nbest]
         if self.marginals is not None:
@@ -138,9 +148,16 @@ class Labelled(list[LabelledSequence]):
         return "".join(sequence._repr_html_() for sequence in self)
 
 
-def label_corpus(corpus: Corpus, paths: Paths, schema: Schema, potentials: Potentials | None) -> Labelled:
+def label_corpus(
+    corpus: Corpus,
+    decodings: Decodings,
+    schema: Schema,
+    potentials: Potentials | None = None,
+    certificates: bool = True,
+) -> Labelled:
     """Sequences with their labels; with `potentials` every segment gets its probability."""
-    labels = corpus.split(schema.decode(paths.labels))
+    labels = corpus.split(schema.decode(decodings.labels))
+    violations = _violations(decodings)
     found = Labelled()
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
@@ -148,8 +165,25 @@ def label_corpus(corpus: Corpus, paths: Paths, schema: Schema, potentials: Poten
         spans = schema.spans(labels[i])
         confidences = _confidences(potentials, i, spans, schema)
         cuts = [_span(tokens, text, characters, span, p) for span, p in zip(spans, confidences, strict=True)]
-        found.append(LabelledSequence(tokens, labels[i], cuts, float(paths.scores[i]), text, characters))
+        score, certificate = float(decodings.scores[i]), decodings[i].certificate if certificates else None
+        broken = violations.get(i, {})
+        found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
     return found
+
+
+def _violations(decodings: Decodings) -> dict[int, dict[str, float]]:
+    """The sequences that break rules ─→ the lines of these ─→ by how much."""
+    lines = [rule.line() for rule in decodings.problems.program.rules]
+    found: dict[int, dict[str, float]] = {}
+    for i, k in np.argwhere(decodings.violations > 0).tolist():
+        found.setdefault(i, {})[lines[k]] = float(decodings.violations[i, k])
+    return found
+
+
+def _plain(certificate: Certificate) -> dict[str, Any]:
+    """Plain JSON values, which infinite bounds are not: None stands for them."""
+    numbers = {k: v if math.isfinite(v) else None for k, v in asdict(certificate).items() if k != "status"}
+    return {"status": certificate.status.name, **numbers}
 
 
 def _confidences(

@@ -11,8 +11,9 @@ import typer
 from conseq.cli import outcome
 from conseq.cli.app import COMMANDS
 from conseq.cli.clock import Clock, peak_mb
-from conseq.cli.options import InputFormat, LabelScheme, OutputFormat, Tokens
+from conseq.cli.options import Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
 from conseq.cli.writing import FORMATS as WRITERS
+from conseq.decoders.choose import DECODERS
 from conseq.errors import ConseqError
 from conseq.features.presets import PRESETS
 from conseq.io import FORMATS
@@ -52,6 +53,7 @@ def test_choices_are_those_of_the_tables():
     assert set(InputFormat) == {"auto", *FORMATS}
     assert set(OutputFormat) == set(WRITERS)
     assert set(Tokens) == set(TOKENISERS)
+    assert list(Decoder) == list(DECODERS)
     assert set(LabelScheme) == {"auto", *map(str, Scheme)}
 
 
@@ -82,7 +84,13 @@ def test_help_imports_nothing_heavy():
         (["train", "x.tsv", "-m", "x", "--c2", "much"], "--c2"),
         (["train", "x.tsv", "-m", "x", "--threads", "0"], "--threads"),
         (["train", "x.tsv", "-m", "x", "--features", "ner", "--template", "t"], "choose one"),
-        (["train", "x.tsv", "-m", "x", "--constraints", "learn"], "--constraints"),
+        (["train", "x.tsv", "-m", "x", "--constraints", "learn"], "not available yet"),
+        (
+            ["label", "x", "--decoder", "magic"],
+            "'auto', 'viterbi', 'lazy', 'dual', 'ilp', 'twostage',",
+        ),
+        (["evaluate", "x", "y", "--decoder", "magic"], "--decoder"),
+        (["label", "x", "--limit", "-1"], "--limit"),
         (["label", "x", "--formt", "jsonl"], "--formt"),
         (["label", "x", "--format", "spans", "--nbest", "2"], "--nbest"),
         (["label", "x", "--text", "--input-format", "jsonl"], "--text"),

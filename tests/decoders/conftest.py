@@ -1,4 +1,4 @@
-"""Makes the twins and the enumeration of `tests/kernels/naive.py` importable here."""
+"""Makes the twins of `tests/kernels` and the random problems of this folder importable here."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from conseq.potentials import Potentials
 
-sys.path.append(str(Path(__file__).parents[1] / "kernels"))
+sys.path.extend([str(Path(__file__).parents[1] / "kernels"), str(Path(__file__).parent)])
 
 
 @pytest.fixture

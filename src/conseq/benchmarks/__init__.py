@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.benchmarks import crf, presets
+from conseq.benchmarks import crf, decode, presets
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Benchmark:
 
 BENCHMARKS: dict[str, Benchmark] = {
     "crf": Benchmark(crf.run, crf.table, "CRFsuite and conseq on conll2000: features, training, labelling"),
+    "decode": Benchmark(
+        decode.run, decode.table, "decoding under rules against Viterbi and integer programs: time, accuracy"
+    ),
     "presets": Benchmark(
         presets.run, presets.table, "each preset on the public data it is for: F1, accuracy"
     ),

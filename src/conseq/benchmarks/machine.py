@@ -9,7 +9,7 @@ from typing import Any
 
 from conseq.threads import cores
 
-PACKAGES = ("conseq", "numpy", "scipy", "numba", "python-crfsuite")
+PACKAGES = ("conseq", "numpy", "scipy", "numba", "highspy", "python-crfsuite")
 
 
 def describe() -> dict[str, Any]:

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conseq.cli.clock import Clock
 from conseq.cli.compiling import told
 from conseq.cli.options import (
     OUTPUT,
     READING,
     AsJson,
     Columns,
-    Constraints,
     ConstraintsOption,
     DataFormat,
-    Decoder,
     DecoderOption,
+    LimitOption,
     ModelFile,
     Threads,
     TokensOption,
@@ -26,13 +24,16 @@ from conseq.cli.options import (
 )
 from conseq.cli.outcome import say
 from conseq.cli.reading import Reading, load_model, read_gold
+from conseq.cli.rules import Decoding
 from conseq.cli.show import fits, on_terminal, percent, show, show_facts, show_table
+from conseq.cli.summary import Summary, decode_all
 
 if TYPE_CHECKING:
     from conseq.evaluate import Confusion, Counts, Interval, Report
 
 MOST_CONFUSIONS = 5
 MOST_LISTED = 40
+MOST_RULES = 20
 MOST_LABELS = 24
 """Of more labels than this the matrix of confusions is not shown, but listed."""
 
@@ -46,8 +47,9 @@ def evaluate(
         typer.Option(metavar=one_of(DataFormat), help="How the data is written.", rich_help_panel=READING),
     ] = DataFormat.auto,
     tokens: TokensOption = None,
-    constraints: ConstraintsOption = Constraints.none,
-    decoder: DecoderOption = Decoder.auto,
+    constraints: ConstraintsOption = None,
+    decoder: DecoderOption = None,
+    limit: LimitOption = None,
     confusion: Annotated[
         bool,
         typer.Option("--confusion", help="Which label was taken for which.", rich_help_panel=OUTPUT),
@@ -73,45 +75,33 @@ def evaluate(
     Examples:
       conseq evaluate ner.model test.tsv
       conseq evaluate ner.model test.tsv --bootstrap 1000 --confusion
+      conseq evaluate fields.model test.tsv --constraints fields.rules
       conseq evaluate ner.model test.tsv --json
     """
     from conseq.evaluate import bootstrap as resampled
     from conseq.evaluate import evaluate_ids
 
-    labeller = load_model(model, threads)
+    labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
     corpus = read_gold(data, Reading(format, columns, tokens).of_model(labeller))
     gold, schema = labeller.gold_ids(corpus)
     unseen = schema.labels[len(labeller.schema_) :]
     if unseen:
         say(f"note: the model never saw {', '.join(map(repr, unseen))}; such tokens count as mistakes")
     with told():
-        labeller.predict_ids(corpus.select([0]))  # loads compiled code, which is not decoding
-        clock = Clock()
-        predicted = labeller.predict_ids(corpus)
-        seconds = clock.seconds()
+        predicted, summary = decode_all(labeller, corpus)
     report = evaluate_ids(gold, predicted, corpus.offsets, schema)
     interval = None
     if bootstrap:
         right, found = (corpus.split(schema.decode(ids)) for ids in (gold, predicted))
         interval = resampled(right, found, schema, samples=bootstrap)
-    decoding = {
-        "sequences": len(corpus),
-        "certified": len(corpus),
-        "mean_iterations": 1.0,
-        "seconds": seconds,
-        "tokens_per_second": corpus.n_tokens / seconds,
-        "violations": {"before": {}, "after": {}},
-    }
     if as_json:
-        print(json.dumps(_as_dict(report, decoding, interval, confusion), ensure_ascii=False))
+        print(json.dumps(_as_dict(report, summary, interval, confusion), ensure_ascii=False))
     else:
-        _show(report, decoding, interval, confusion)
+        _show(report, summary, interval, confusion)
 
 
-def _as_dict(
-    report: Report, decoding: dict[str, Any], interval: Interval | None, confusion: bool
-) -> dict[str, Any]:
-    result = {**report.to_dict(), "decoding": decoding}
+def _as_dict(report: Report, summary: Summary, interval: Interval | None, confusion: bool) -> dict[str, Any]:
+    result = {**report.to_dict(), "decoding": summary.to_dict()}
     if interval is not None:
         result["interval"] = list(interval)
     if confusion:
@@ -120,7 +110,7 @@ def _as_dict(
     return result
 
 
-def _show(report: Report, decoding: dict[str, Any], interval: Interval | None, confusion: bool) -> None:
+def _show(report: Report, summary: Summary, interval: Interval | None, confusion: bool) -> None:
     show_scores(report)
     total = report.span.total
     between = "" if interval is None else f"  (95 %: {percent(interval.low)} – {percent(interval.high)})"
@@ -129,9 +119,11 @@ def _show(report: Report, decoding: dict[str, Any], interval: Interval | None, c
             ("segments", f"F1 {percent(total.f1)} %{between}"),
             ("tokens", f"{percent(report.accuracy)} % right of {report.tokens:,}"),
             ("", f"micro F1 {percent(report.token.micro.f1)} %, macro F1 {percent(report.token.macro.f1)} %"),
-            ("speed", f"{decoding['tokens_per_second']:,.0f} tokens a second"),
+            ("decoding", summary.sentence()),
+            ("speed", f"{summary.tokens_per_second:,.0f} tokens a second"),
         ]
     )
+    _show_rules(summary)
     worst = report.confusion.top(MOST_CONFUSIONS)
     if confusion:
         show()
@@ -140,6 +132,22 @@ def _show(report: Report, decoding: dict[str, Any], interval: Interval | None, c
         show()
         rows = [[gold, predicted, str(count)] for gold, predicted, count in worst]
         show_table(["gold", "labelled", "tokens"], rows, title="Most frequent mistakes")
+
+
+def _show_rules(summary: Summary) -> None:
+    """How many sequences break each rule without the rules, and under them."""
+    if not summary.before:
+        return
+    counts = [(line, n, summary.after[line]) for line, n in summary.before.items()]
+    broken = sorted((row for row in counts if any(row[1:])), key=lambda row: (-row[1], -row[2]))
+    show()
+    if not broken:
+        show("No sequence breaks the rules, with or without them.")
+        return
+    shown = broken[:MOST_RULES]
+    few = "" if len(shown) == len(counts) else f", {len(shown)} of {len(counts):,} rules"
+    rows = [[line, str(before), str(after)] for line, before, after in shown]
+    show_table(["rule", "without rules", "with"], rows, title=f"Sequences that break a rule{few}")
 
 
 def show_scores(report: Report) -> None:

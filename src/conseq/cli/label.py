@@ -15,11 +15,10 @@ from conseq.cli.options import (
     OUTPUT,
     READING,
     Columns,
-    Constraints,
     ConstraintsOption,
-    Decoder,
     DecoderOption,
     InputFormat,
+    LimitOption,
     ModelFile,
     OutputFormat,
     Threads,
@@ -28,6 +27,7 @@ from conseq.cli.options import (
 )
 from conseq.cli.outcome import misused, say
 from conseq.cli.reading import Reading, load_model, stream_input
+from conseq.cli.rules import Decoding
 from conseq.cli.show import Palette, console, on_terminal
 from conseq.cli.writing import FORMATS, Wanted, show_spans
 
@@ -47,6 +47,7 @@ def label(
     tokens: TokensOption = None,
     input_format: Annotated[
         InputFormat,
+        LimitOption,
         typer.Option(
             metavar=one_of(InputFormat),
             help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns "
@@ -62,8 +63,9 @@ def label(
             rich_help_panel=DECODING,
         ),
     ] = False,
-    constraints: ConstraintsOption = Constraints.none,
-    decoder: DecoderOption = Decoder.auto,
+    constraints: ConstraintsOption = None,
+    decoder: DecoderOption = None,
+    limit: LimitOption = None,
     format: Annotated[
         OutputFormat,
         typer.Option(
@@ -106,7 +108,8 @@ def label(
     """Label new data.
 
     The input has the columns of the training data, with or without the label; labels are ignored unless
-    --partial says to keep them. Each sequence is answered as soon as it is complete.
+    --partial says to keep them. Each sequence is answered as soon as it is complete. With --format jsonl
+    every answer has a certificate, which says whether its labels are proved to be the best ones.
 
     \b
     Examples:
@@ -114,13 +117,14 @@ def label(
       echo "A. Cau, On Sets, 1990" | conseq label fields.model --text --format spans
       conseq label fields.model citations.txt --text --format jsonl -o citations.jsonl
       conseq label ner.model half-labelled.tsv --partial
+      conseq label fields.model new.tsv --constraints fields.rules --format jsonl
     """
     wanted = Wanted(partial, nbest or 0, marginals)
     if (nbest or marginals) and format not in ("columns", "jsonl"):
         misused("--nbest and --marginals go with --format columns or jsonl")
     if text and input_format not in ("auto", "text"):
         misused(f"--text and --input-format {input_format} were both given; choose one")
-    labeller = load_model(model, threads)
+    labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
     reading = Reading("text" if text else input_format, columns, tokens)
     if data == STANDARD and sys.stdin is not None and sys.stdin.isatty():
         ending = "a line a sequence" if text else "one token a line, a blank line after each sequence"

@@ -65,13 +65,17 @@ class Algorithm(StrEnum):
     lbfgs = "lbfgs"
 
 
-class Constraints(StrEnum):
-    none = "none"
-
-
 class Decoder(StrEnum):
+    """How the best labels are found."""
+
     auto = "auto"
     viterbi = "viterbi"
+    lazy = "lazy"
+    dual = "dual"
+    ilp = "ilp"
+    twostage = "twostage"
+    beam = "beam"
+    enumerate = "enumerate"
 
 
 def one_of(choices: type[StrEnum]) -> str:
@@ -100,14 +104,38 @@ TokensOption = Annotated[
     ),
 ]
 
+RULES = "none|FILE"
+
 ConstraintsOption = Annotated[
-    Constraints,
-    typer.Option(metavar=one_of(Constraints), help="Rules to obey.", rich_help_panel=DECODING),
+    str | None,
+    typer.Option(
+        metavar=RULES,
+        help="Rules to obey in place of the model's own: a file with one a line, or none.",
+        rich_help_panel=DECODING,
+        show_default=False,
+    ),
 ]
 
 DecoderOption = Annotated[
-    Decoder,
-    typer.Option(metavar=one_of(Decoder), help="How the best labels are found.", rich_help_panel=DECODING),
+    Decoder | None,
+    typer.Option(
+        metavar=one_of(Decoder),
+        help="How the best labels under the rules are found; auto takes the cheapest way that proves them "
+        "best. Without it: as in the model, else auto.",
+        rich_help_panel=DECODING,
+        show_default=False,
+    ),
+]
+
+LimitOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0,
+        help="Time for one sequence, after which its best labels so far are taken.",
+        rich_help_panel=DECODING,
+        show_default=False,
+    ),
 ]
 
 Threads = Annotated[

@@ -15,10 +15,10 @@ from conseq.cli.features import chosen_features, read_lexicons
 from conseq.cli.options import (
     MODEL,
     READING,
+    RULES,
     TRAINING,
     Algorithm,
     AsJson,
-    Constraints,
     DataFormat,
     LabelScheme,
     ModelType,
@@ -29,6 +29,7 @@ from conseq.cli.options import (
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read, load_model, read_labelled
+from conseq.cli.rules import NONE, rule_file, say_oddities
 from conseq.cli.show import counted, percent, show, show_facts, size
 
 if TYPE_CHECKING:
@@ -126,9 +127,11 @@ def train(
         ),
     ] = 1,
     constraints: Annotated[
-        Constraints,
-        typer.Option(metavar=one_of(Constraints), help="Rules to learn or obey.", rich_help_panel=MODEL),
-    ] = Constraints.none,
+        str,
+        typer.Option(
+            metavar=RULES, help="Rules that labels obey: a file with one a line.", rich_help_panel=MODEL
+        ),
+    ] = NONE,
     algorithm: Annotated[
         Algorithm,
         typer.Option(metavar=one_of(Algorithm), help="The optimiser.", rich_help_panel=TRAINING),
@@ -185,10 +188,12 @@ def train(
       conseq train train.tsv --dev dev.tsv --features ner -m ner.model
       conseq train train.tsv --columns word,pos,label --template chunking.template -m chunk.model
       conseq train tagged.txt --format inline --c2 0.5 -m fields.model
+      conseq train tagged.txt --constraints fields.rules -m fields.model
       conseq train more.tsv --from ner.model --features ner -m better.model
     """
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
+    rules = rule_file(constraints)
     with _told_if_interrupted(BEFORE):
         check_writable(model)
     reading = Reading(format, columns, tokens, scheme)
@@ -203,7 +208,7 @@ def train(
         labeller = _labeller(
             corpus, features, template, lexicon or [],
             c1=c1, c2=c2, max_iterations=max_iterations, delta=delta, period=period, min_count=min_count,
-            scheme=str(scheme), threads=threads,
+            scheme=str(scheme), constraints=rules, threads=threads,
         )  # fmt: skip
         warm = None if start is None else load_model(start, threads)
         labeller.fit(corpus, development=development, warm=warm, watch=line.watch)
@@ -214,6 +219,7 @@ def train(
             labeller.save(model)
     if labeller.report_.training.status == "interrupted":
         say(f"interrupted; the best model so far is in {model}")
+    say_oddities(labeller)
     seconds = {"read": seconds_read, **labeller.report_.seconds}
     result = {**labeller.report_.to_dict(), "peak_mb": peak_mb(), "model": model}
     result["seconds"] = {**seconds, "total": (ctx.obj or clock).seconds()}

@@ -140,4 +140,6 @@ def show_spans(
             if span.confidence is not None and span.confidence < UNSURE:
                 doubt = f"{span.type} {100 * span.confidence:.0f} % sure: {span.text}"
                 block.add_row("", Text(doubt, "yellow"))
+        for line in sequence.violations:
+            block.add_row("", Text(f"breaks the rule: {line}", "yellow"))
         screen.print(block)

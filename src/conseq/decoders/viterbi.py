@@ -1,17 +1,22 @@
-"""The best labelling of every sequence, without constraints: Viterbi.
+"""The best labelling of a chain: Viterbi.
 
-Potentials ─→ Paths: labels[T], scores[N]
+Potentials ─→ viterbi ─→ Paths: labels[T], scores[N]   many sequences, no constraints
+Problem    ─→ Viterbi ─→ Decoding                      local constraints in the scores, the others left out
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.relaxation import folded
 from conseq.kernels import chain
 from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem
 from conseq.threads import balanced, map_chunks
 
 CHUNKS = 4
@@ -49,3 +54,24 @@ def viterbi(potentials: Potentials, threads: int = 1) -> Paths:
 def chunks(potentials: Potentials, threads: int) -> NDArray[np.int64]:
     """Bounds of the ranges of sequences that are handed to the threads."""
     return balanced(potentials.offsets, 1 if threads == 1 else CHUNKS * threads)
+
+
+@dataclass(frozen=True)
+class Viterbi:
+    """One run of Viterbi. Optimal if its labelling breaks no constraint that looks beyond a step."""
+
+    name: ClassVar[str] = "viterbi"
+
+    def decode(
+        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
+    ) -> Decoding:
+        """The best labelling under the local constraints, scored under all."""
+        best = Best(problem)
+        if problem.n_tokens == 0:
+            best.prove(best.offer([]))
+            return best.decoding(iterations=0)
+        paths = viterbi(folded(problem))
+        best.prove(float(paths.scores[0]))
+        if best.bound > float("-inf"):
+            best.offer(paths.states)
+        return best.decoding(iterations=1)

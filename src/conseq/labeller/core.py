@@ -1,77 +1,45 @@
-"""The whole task as one object: corpus ─→ features ─→ CRF ─→ labels, in scikit-learn's manner.
-
-    SequenceLabeller(features="ner", c2=0.5).fit(X, y).predict(X)
-
-X is a Corpus, or lists of token strings, of attribute lists or of attribute dicts; y are lists of labels.
-"""
+"""The estimator.  fit: corpus ─→ features ─→ CRF;  predict: corpus ─→ scores ─→ rules, decoder ─→ labels."""
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq import persist
-from conseq.corpus import Column, Corpus
+from conseq.constraints.program import Program
+from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
-from conseq.decoders.marginals import marginals
-from conseq.decoders.nbest import nbest
-from conseq.decoders.viterbi import Paths, viterbi
-from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
+from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.decoders.batch import Decodings
+from conseq.decoders.choose import decode_all, find_decoder
+from conseq.decoders.viterbi import viterbi
+from conseq.errors import ConseqError, DataError, ModelError, RuleError
 from conseq.estimator import Estimator
 from conseq.evaluate import Report, evaluate_ids, score_ids
 from conseq.features import FeatureExtractor, Template, parse_templates, preset
-from conseq.features.saving import pack, unpack
 from conseq.io.objects import corpus_from
 from conseq.labelled import Chances, Labelled, label_corpus
-from conseq.models.crf import CRF, ChainModel, Progress, TrainingReport, WarmStart
+from conseq.labeller import saving
+from conseq.labeller.answers import Alternatives, Answers
+from conseq.labeller.rules import Rules, rules_of
+from conseq.labeller.training import FitReport, training_labels
+from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.optimise.lbfgs import LBFGS
 from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problems
 from conseq.schema import Schema, Scheme, convert_column
 from conseq.threads import cores
 from conseq.vocabulary import Vocabulary
 
 BATCH = 100_000
 """Tokens decoded at a time, so that memory does not grow with the input."""
-
-MANY_LABELS = 500
-"""More labels than this, and than one per five tokens, are a column of something else."""
-
-
-@dataclass(frozen=True)
-class FitReport:
-    """How a model came about: what training says, and the seconds of each part."""
-
-    training: TrainingReport
-    seconds: Mapping[str, float]
-    labels: int
-    threads: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values, without the history of every iteration."""
-        training = {k: v for k, v in asdict(self.training).items() if k not in ("history", "seconds")}
-        return {**training, "seconds": dict(self.seconds), "labels": self.labels, "threads": self.threads}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> FitReport:
-        """The inverse of `to_dict`; the history stays lost."""
-        names = [f.name for f in fields(TrainingReport) if f.name in data and f.name != "seconds"]
-        training = TrainingReport(seconds=data["seconds"]["train"], **{name: data[name] for name in names})
-        return cls(training, data["seconds"], data["labels"], data["threads"])
-
-
-@dataclass(frozen=True, eq=False)
-class _Decoded:
-    """A part of a corpus with its scores and its best labels."""
-
-    batch: Corpus
-    potentials: Potentials
-    paths: Paths
 
 
 class SequenceLabeller(Estimator):
@@ -81,6 +49,9 @@ class SequenceLabeller(Estimator):
     >>> labeller = SequenceLabeller(features="ner", threads=1).fit(X, y)
     >>> labeller.predict([["Cleo", "sleeps"]])
     [['B-PER', 'O']]
+    >>> careful = labeller.with_constraints("at least 2 segments of PER  hard")
+    >>> careful.predict([["Cleo", "sleeps"]])
+    [['B-PER', 'B-PER']]
 
     features      a preset (chunk, ner, fields, letters, classic) or a list of templates; attributes given per
                   token need none
@@ -89,6 +60,11 @@ class SequenceLabeller(Estimator):
     min_count     attributes seen less often are left out
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     legal         decode legal label sequences only
+    constraints   rules that labels obey: a text in the language of rules, the path of a rule file, a list of
+                  rules or lines, or None; a trained model gets others by `with_constraints`
+    decoder       how the best labels are found: auto, viterbi, lazy, dual, ilp, twostage, beam, enumerate; or
+                  a decoder with its options, of which a model file keeps the name
+    limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
     transitions, boundaries    weights for neighbouring labels, and for the first and last one
     lexicons      name → entries, for the attribute lexicon(name)
     metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy
@@ -107,6 +83,9 @@ class SequenceLabeller(Estimator):
         min_count: int = 1,
         scheme: str = "auto",
         legal: bool = True,
+        constraints: Rules = None,
+        decoder: str | Decoder = "auto",
+        limit: float | None = None,
         transitions: bool = True,
         boundaries: bool = True,
         lexicons: Mapping[str, Iterable[str]] | None = None,
@@ -122,6 +101,9 @@ class SequenceLabeller(Estimator):
         self.min_count = min_count
         self.scheme = scheme
         self.legal = legal
+        self.constraints = constraints
+        self.decoder = decoder
+        self.limit = limit
         self.transitions = transitions
         self.boundaries = boundaries
         self.lexicons = lexicons
@@ -147,9 +129,11 @@ class SequenceLabeller(Estimator):
         self._check_options()
         vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
         corpus = corpus_from(X, y)
-        labels, source = _training_labels(corpus, self.scheme)
+        labels, source = training_labels(corpus, self.scheme)
         self.schema_ = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
         self.source_scheme_ = source
+        self.constraints_ = rules_of(self.constraints, self.schema_)
+        Program.of(self.constraints_, self.schema_, corpus.select([0]))  # raises if they need other columns
         begun = time.perf_counter()
         templates = self._templates(corpus)
         self.columns_ = list(corpus.columns)
@@ -182,6 +166,9 @@ class SequenceLabeller(Estimator):
                 raise ConseqError(f"{name} is {value}; give a number of at least {least}")
         if self.max_iterations is not None and self.max_iterations < 1:
             raise ConseqError(f"max_iterations is {self.max_iterations}; give at least 1")
+        if self.limit is not None and not self.limit >= 0:
+            raise ConseqError(f"limit is {self.limit}; give seconds from 0, or None for no limit")
+        find_decoder(self.decoder)
         if self.threads is not None and self.threads < 1:
             raise ConseqError(f"threads is {self.threads}; give at least 1, or None for all processors")
 
@@ -238,16 +225,25 @@ class SequenceLabeller(Estimator):
 
         `first` is the number that messages give to the first sequence, for corpora that are part of one.
         """
-        parts = [found.paths.labels for found in self._decoded(corpus, allowed, partial, first)]
+        parts = [found.decodings.labels for found in self.answers(corpus, allowed, partial, first)]
         return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def decode(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[Decoding]:
+        """The answer for each sequence: labels, score, certificate, violated rules.
+
+        Where there are no labels, because the rules cannot hold together or a limit was met, `labels` is None
+        and the certificate says which of the two; the other methods raise.
+        """
+        corpus = corpus_from(X)
+        return [d for found in self._answers(corpus, allowed, partial) for d in found.decodings]
 
     def predict_nbest(
         self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
-    ) -> list[list[tuple[list[str], float]]]:
+    ) -> list[Alternatives]:
         """The n best labellings of each sequence with their scores, best first."""
-        results: list[list[tuple[list[str], float]]] = []
-        for found in self._decoded(corpus_from(X), allowed, partial):
-            results += _alternatives(found.potentials, n, self.schema_, self._threads)
+        results: list[Alternatives] = []
+        for found in self.answers(corpus_from(X), allowed, partial):
+            results += found.n_best(n)
         return results
 
     def predict_marginals(
@@ -257,8 +253,8 @@ class SequenceLabeller(Estimator):
         self._check_fitted()
         names = self.schema_.labels
         results: list[list[dict[str, float]]] = []
-        for found in self._decoded(corpus_from(X), allowed, partial):
-            node = marginals(found.potentials, threads=self._threads).node.tolist()
+        for found in self.answers(corpus_from(X), allowed, partial):
+            node = found.marginals().tolist()
             results += found.batch.split([dict(zip(names, row, strict=True)) for row in node])
         return results
 
@@ -279,35 +275,59 @@ class SequenceLabeller(Estimator):
         label at every token. `first` is the number that messages give to the first sequence.
         """
         sequences = Labelled()
-        for found in self._decoded(corpus_from(X), allowed, partial, first):
+        for found in self.answers(corpus_from(X), allowed, partial, first):
             sequences.extend(self._labelled(found, confidences, nbest, marginals))
         return sequences
 
-    def _labelled(self, found: _Decoded, confidences: bool, n: int, with_marginals: bool) -> Labelled:
-        batch, potentials = found.batch, found.potentials
-        result = label_corpus(batch, found.paths, self.schema_, potentials if confidences else None)
+    def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
+        scores = found.chain if confidences else None
+        result = label_corpus(found.batch, found.decodings, self.schema_, scores, not self._plain)
         if n:
-            best = _alternatives(potentials, n, self.schema_, self._threads)
+            best = found.n_best(n)
             result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
         if with_marginals:
-            node = batch.split(marginals(potentials, threads=self._threads).node)
+            node = found.batch.split(found.marginals())
             chances = (Chances(self.schema_.labels, p) for p in node)
             result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
         return result
 
-    def _decoded(
+    def answers(
+        self, corpus: Corpus, allowed: Allowed | None = None, partial: bool = False, first: int = 0
+    ) -> Iterator[Answers]:
+        """The corpus batch by batch with all that decoding found; raises at a sequence without labels."""
+        for found in self._answers(corpus, allowed, partial, first):
+            found.check()
+            yield found
+
+    def _answers(
         self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int = 0
-    ) -> Iterator[_Decoded]:
-        """The corpus batch by batch, each with its scores and its best labels."""
+    ) -> Iterator[Answers]:
         if allowed is not None and len(allowed) != len(corpus):
             raise DataError(
                 f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
             )
         for begin, batch in corpus.batches(BATCH):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
-            paths = viterbi(potentials, threads=self._threads)
-            _check_feasible(paths.scores, batch, first + begin)
-            yield _Decoded(batch, potentials, paths)
+            problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
+            yield Answers(batch, first + begin, self._decodings(problems), self._threads)
+
+    def _decodings(self, problems: Problems) -> Decodings:
+        limits = NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
+        decoder = "auto" if self._plain else self.decoder  # which is Viterbi then, for all sequences at once
+        return decode_all(problems, decoder, limits=limits, threads=self._threads)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether one run of Viterbi finds the best labels of any sequence."""
+        return not self.constraints_ and self.decoder in ("auto", "viterbi")
+
+    def with_constraints(self, constraints: Rules) -> SequenceLabeller:
+        """The same trained model under other rules, in place of those it has; this one keeps its own."""
+        self._check_fitted()
+        other = copy.copy(self)
+        other.constraints_ = rules_of(constraints, self.schema_)
+        other.constraints = other.constraints_ or None
+        return other
 
     def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
         """The scores of all labellings of the sequences, illegal ones forbidden."""
@@ -364,63 +384,18 @@ class SequenceLabeller(Estimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file."""
         self._check_fitted()
-        options = {k: v for k, v in self.get_params().items() if k not in ("features", "lexicons", "threads")}
-        document = {
-            "model-type": "crf",
-            "schema": self.schema_.to_dict(),
-            "source-scheme": str(self.source_scheme_),
-            "columns": self.columns_,
-            "input": self.input_,
-            "options": options,
-            "report": self.report_.to_dict(),
-        }
-        parts = {"features": pack(self.extractor_), "crf": persist.Archive({}, {}, self.model_.arrays())}
-        persist.save(path, persist.combine(document, parts))
+        persist.save(path, saving.packed(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SequenceLabeller:
         """Read a model file."""
         archive = persist.load(path)
         try:
-            return cls._restore(archive)
+            return saving.restored(cls, archive)
         except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
             raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
-
-    @classmethod
-    def _restore(cls, archive: persist.Archive) -> SequenceLabeller:
-        document = archive.document
-        extractor = unpack(archive.within("features"))
-        labeller = cls([str(t) for t in extractor.templates], **document["options"])
-        lexicons = extractor.memory.lexicons
-        labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
-        labeller.schema_ = Schema.from_dict(document["schema"])
-        labeller.source_scheme_ = Scheme.of(document["source-scheme"])
-        labeller.columns_ = list(document["columns"])
-        labeller.input_ = dict(document["input"])
-        labeller.report_ = FitReport.from_dict(document["report"])
-        labeller.extractor_ = extractor
-        labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
-        return labeller
-
-
-def _training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
-    """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
-    if not corpus.n_tokens:
-        raise DataError("there is nothing to learn from: the training data has no tokens")
-    given = corpus.full_labels()
-    used = np.unique(given.ids)
-    if len(used) > max(MANY_LABELS, corpus.n_tokens // 5):
-        raise DataError(
-            f"{len(used):,} different labels for {corpus.n_tokens:,} tokens; is this the label column? "
-            "Name the columns in their order (--columns)"
-        )
-    vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
-    labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
-    sequences = corpus.split(labels.strings()) if scheme == "auto" else None
-    source = Schema.infer(vocabulary, scheme, sequences).scheme
-    if source is Scheme.IOB1:
-        labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
-    return labels, source
+        except RuleError as error:
+            raise ModelError(f"{path}: a rule in the model file cannot be read ({error})") from None
 
 
 def _warm_start(old: SequenceLabeller, extractor: FeatureExtractor, schema: Schema) -> WarmStart:
@@ -430,21 +405,5 @@ def _warm_start(old: SequenceLabeller, extractor: FeatureExtractor, schema: Sche
     return WarmStart(old.model_, attributes.astype(np.int64), labels.astype(np.int64))
 
 
-def _alternatives(
-    potentials: Potentials, n: int, schema: Schema, threads: int
-) -> list[list[tuple[list[str], float]]]:
-    return [[(schema.decode(ids), score) for ids, score in best] for best in nbest(potentials, n, threads)]
-
-
 def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:
     return None if allowed is None else allowed[first : first + len(batch)]
-
-
-def _check_feasible(scores: NDArray[np.float64], batch: Corpus, first: int) -> None:
-    bad = np.flatnonzero(np.isneginf(scores) & (batch.lengths > 0))
-    if len(bad):
-        tokens = " ".join(batch[int(bad[0])].tokens[:6]) if batch.columns else ""
-        raise InfeasibleError(
-            f"sequence {first + int(bad[0])} (from 0{', ' + repr(tokens) if tokens else ''}) has no legal "
-            "labelling that keeps the forced or allowed labels; change them, or set legal=False"
-        )

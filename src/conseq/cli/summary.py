@@ -1,0 +1,96 @@
+"""Labels for a whole corpus, and how decoding went.  labeller, corpus ─→ ids[T], Summary"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from conseq.cli.clock import Clock
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from conseq.corpus import Corpus
+    from conseq.labeller import SequenceLabeller
+
+    Ids = NDArray[np.int32]
+
+Item = TypeVar("Item")
+
+WARM_UP = 50
+"""So many sequences are labelled beforehand, which loads compiled code: that is not decoding."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How decoding went.
+
+    certified        sequences whose labels are proved to be the best ones
+    iterations       Viterbi runs, of all sequences
+    before, after    rule ─→ sequences that break it: labelled without any rules, and under them
+    """
+
+    sequences: int
+    tokens: int
+    certified: int
+    iterations: float
+    seconds: float
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+    @property
+    def mean_iterations(self) -> float:
+        return self.iterations / max(1, self.sequences)
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.seconds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "sequences": self.sequences,
+            "certified": self.certified,
+            "mean_iterations": self.mean_iterations,
+            "seconds": self.seconds,
+            "tokens_per_second": self.tokens_per_second,
+            "violations": {"before": dict(self.before), "after": dict(self.after)},
+        }
+
+    def sentence(self) -> str:
+        runs = "1 Viterbi run" if self.mean_iterations == 1 else f"{self.mean_iterations:.2f} Viterbi runs"
+        return f"{self.certified:,} of {self.sequences:,} certified, {runs} on average"
+
+
+def decode_all(labeller: SequenceLabeller, corpus: Corpus) -> tuple[Ids, Summary]:
+    """The best label of each token, and how that went; decoding alone is timed."""
+    import numpy as np
+
+    labeller.predict_ids(corpus.select(range(min(WARM_UP, len(corpus)))))
+    lines = [rule.line() for rule in labeller.constraints_]
+    ids = [np.empty(0, dtype=np.int32)]
+    broken = np.zeros((2, len(lines)), dtype=np.int64)
+    certified, iterations, seconds = 0, 0.0, 0.0
+    for found, taken in _timed(labeller.answers(corpus)):
+        ids.append(found.decodings.labels)
+        certified += int(found.decodings.certified.sum())
+        iterations += float(found.decodings.iterations.sum())
+        seconds += taken
+        if lines:
+            broken += [found.broken_without_rules(), found.broken()]
+    before, after = (dict(zip(lines, counts, strict=True)) for counts in broken.tolist())
+    summary = Summary(len(corpus), corpus.n_tokens, certified, iterations, seconds, before, after)
+    return np.concatenate(ids), summary
+
+
+def _timed(items: Iterator[Item]) -> Iterator[tuple[Item, float]]:
+    """Each item with the seconds that it took to come."""
+    while True:
+        clock = Clock()
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        yield item, clock.seconds()

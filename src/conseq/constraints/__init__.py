@@ -1,0 +1,93 @@
+"""Rules about whole labellings: what they mean, how they are written, and what decoders see of them.
+
+    a line of text ─→ language ─→ Constraint ─→ lower(schema) ─→ primitives ─→ Program ─→ violations
+
+    local      each step or token by itself      Legal Forbidden Required OnlySteps TokenIs TokenIsNot
+    counts     how many segments or tokens       Segments Counts Share Contiguous
+    order      what follows or precedes what     FollowedBy FollowedLater Around FirstLast NotBefore
+    together   what appears in one sequence      IfThen NotBoth ExactlyOneOf
+    agreement  equal tokens, equal labels        Agree
+    content    what a segment contains           Contains
+
+A new rule is a class in one of these modules, an entry in `CONSTRAINTS` and a form in the language.
+"""
+
+from conseq.constraints.agreement import Agree
+from conseq.constraints.base import HARD, Constraint
+from conseq.constraints.content import Contains
+from conseq.constraints.counts import Contiguous, Counts, Segments, Share, Sum, Term
+from conseq.constraints.local import (
+    Forbidden,
+    Legal,
+    OnlySteps,
+    Required,
+    TokenIs,
+    TokenIsNot,
+    seen_steps,
+)
+from conseq.constraints.order import Around, FirstLast, FollowedBy, FollowedLater, NotBefore
+from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive
+from conseq.constraints.together import ExactlyOneOf, IfThen, NotBoth
+from conseq.constraints.tokens import Pattern, Places, Repeated, TokenTest, Words
+
+CONSTRAINTS: tuple[type[Constraint], ...] = (
+    Legal,
+    Forbidden,
+    Required,
+    OnlySteps,
+    TokenIs,
+    TokenIsNot,
+    Segments,
+    Counts,
+    Share,
+    Contiguous,
+    FollowedBy,
+    FollowedLater,
+    Around,
+    FirstLast,
+    NotBefore,
+    IfThen,
+    NotBoth,
+    ExactlyOneOf,
+    Agree,
+    Contains,
+)
+"""Every kind of rule."""
+
+__all__ = [
+    "CONSTRAINTS",
+    "HARD",
+    "Agree",
+    "Around",
+    "Automaton",
+    "Constraint",
+    "Contains",
+    "Contiguous",
+    "Counter",
+    "Counts",
+    "ExactlyOneOf",
+    "FirstLast",
+    "FollowedBy",
+    "FollowedLater",
+    "Forbidden",
+    "IfThen",
+    "Legal",
+    "Linear",
+    "NotBefore",
+    "NotBoth",
+    "OnlySteps",
+    "Pattern",
+    "Places",
+    "Primitive",
+    "Repeated",
+    "Required",
+    "Segments",
+    "Share",
+    "Sum",
+    "Term",
+    "TokenIs",
+    "TokenIsNot",
+    "TokenTest",
+    "Words",
+    "seen_steps",
+]

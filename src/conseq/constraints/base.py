@@ -1,0 +1,89 @@
+"""What a constraint is: something that should hold of a whole labelling, with a price.
+
+constraint.lower(schema, corpus) ─→ primitives;  violation = Σ of theirs;  cost = penalty · violation
+str(constraint)                  ─→ its line in the language (`language.py` reads it back)
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from conseq.constraints import writing
+from conseq.constraints.primitives import Primitive, run, token_classes
+from conseq.corpus import Corpus
+from conseq.errors import RuleError
+from conseq.schema import Schema
+
+HARD = math.inf
+"""The penalty of a rule that must not be broken."""
+HIGHEST = 1e100
+"""The highest penalty of a soft rule, so that sums of them stay finite."""
+
+
+@dataclass(frozen=True)
+class Constraint(ABC):
+    """A rule about whole labellings. Subclasses are frozen dataclasses, equal if all their fields are.
+
+    penalty     what one unit of violation costs in the model's log scores; inf: it must not be broken
+    varies      whether the primitives depend on the sequences, not on the labels alone
+    """
+
+    penalty: float = field(default=HARD, kw_only=True)
+
+    varies: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.penalty >= 0:
+            raise RuleError(f"the penalty is {self.penalty}; give a number of at least 0, or inf for hard")
+        if HIGHEST < self.penalty < HARD:
+            raise RuleError(f"the penalty is {self.penalty}; give at most {HIGHEST:g}, or make the rule hard")
+
+    @abstractmethod
+    def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
+        """The primitives whose violations add up to this rule's; the corpus is None unless it `varies`."""
+
+    @abstractmethod
+    def line(self) -> str:
+        """The rule in the language, without its penalty."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of labels and types that the rule mentions."""
+        return ()
+
+    @property
+    def is_hard(self) -> bool:
+        return self.penalty == HARD
+
+    @property
+    def price(self) -> str:
+        return "hard" if self.is_hard else f"penalty {writing.number(self.penalty)}"
+
+    def __str__(self) -> str:
+        return f"{self.line()}  {self.price}"
+
+    def violation(self, labels: Sequence[str], schema: Schema, tokens: Sequence[str] | None = None) -> float:
+        """How much one labelling breaks the rule; 0 if it holds."""
+        corpus = sequence_corpus(len(labels), tokens)
+        ids = np.asarray(schema.encode(labels))
+        return sum(
+            run(primitive, ids, token_classes(primitive.tests, corpus))
+            for primitive in self.lower(schema, corpus if self.varies else None)
+        )
+
+    def cost(self, violation: float) -> float:
+        """penalty · violation, where a hard rule that holds costs nothing."""
+        return self.penalty * violation if violation else 0.0
+
+
+def sequence_corpus(length: int, tokens: Sequence[str] | None) -> Corpus:
+    """A corpus of one sequence, with or without its tokens."""
+    if tokens is None:
+        return Corpus({}, np.array([0, length], dtype=np.int64))
+    return Corpus.from_sequences([list(tokens)])

@@ -1,0 +1,196 @@
+"""The forms of rules, one entry each, and how a line is matched with them.
+
+    pieces ─→ the form that fits ─→ Rule(constraint, mentions)
+                     none fits ─→ RuleError about the piece that the best of them stumbled over
+
+A template consists of the words of the language (with | between spellings) and of slots in braces, which are
+methods of `Reader`; `build` takes what the slots read, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property, lru_cache, partial
+from itertools import groupby
+from typing import Any
+
+from conseq import constraints as library
+from conseq.constraints import scanner
+from conseq.constraints.base import Constraint
+from conseq.constraints.reader import Mention, Mismatch, Reader
+from conseq.constraints.scanner import Piece
+from conseq.constraints.tokens import TokenTest
+from conseq.constraints.writing import RESERVED
+from conseq.errors import RuleError
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of rules; a `free` one need not say that it is hard."""
+
+    template: str
+    build: Callable[..., Constraint]
+    free: bool = False
+
+    @cached_property
+    def elements(self) -> tuple[tuple[str, str], ...]:
+        """Each slot or word, and the phrase that the word belongs to ("" for a slot)."""
+        elements: list[tuple[str, str]] = []
+        for is_word, group in groupby(self.template.split(), key=lambda element: element[0].isalpha()):
+            parts = list(group)
+            phrase = " ".join(word.split("|")[0] for word in parts)
+            elements += [(part, phrase if is_word else "" if part[0] == "{" else part) for part in parts]
+        return tuple(elements)
+
+    def read(self, reader: Reader) -> list[Any]:
+        """What the slots hold."""
+        values = []
+        for element, phrase in self.elements:
+            if phrase:
+                reader.one_of(element.split("|"), phrase)
+            else:
+                values.append(getattr(reader, element.strip("{}"))())
+        return values
+
+
+@lru_cache(maxsize=1)
+def forms() -> tuple[Form, ...]:
+    """All forms, made on first use."""
+    of = library
+    segments = "{integer} segment|segments of {segment}"
+    share = "{number} % of tokens are {name}"
+    return (
+        Form("legal {scheme}", of.Legal, free=True),
+        Form("forbid {step_end} -> {step_end}", of.Forbidden),
+        Form("require {step_end} -> {step_end}", of.Required),
+        Form("only steps {steps}", of.OnlySteps),
+        Form("token {test} is not {names}", of.TokenIsNot),
+        Form("token {test} is {names}", of.TokenIs),
+        Form(f"at most {segments}", partial(of.Segments, "at most")),
+        Form(f"at least {segments}", partial(of.Segments, "at least")),
+        Form(f"exactly {segments}", partial(of.Segments, "exactly")),
+        Form("{sum} {relation} {sum}", _counts),
+        Form(f"at most {share}", partial(of.Share, "at most")),
+        Form(f"at least {share}", partial(of.Share, "at least")),
+        Form("{segment} followed by {name}", of.FollowedBy),
+        Form("{name} followed later by {name}", of.FollowedLater),
+        Form("around {test} : {name} -> {name}", partial(of.Around, implies=False)),
+        Form("around {test} : if {name} then {name}", partial(of.Around, implies=True)),
+        Form("first {name} -> last {name}", of.FirstLast),
+        Form("no {name} before {name}", of.NotBefore),
+        Form("no {name} before each {name}", partial(of.NotBefore, each=True)),
+        Form("{name} before {name}", lambda a, b, penalty: of.NotBefore(b, a, penalty=penalty)),
+        Form("{name} is contiguous", of.Contiguous),
+        Form("if {name} then {name}", of.IfThen),
+        Form("not both {name} and {name}", of.NotBoth),
+        Form("exactly one of {names}", of.ExactlyOneOf),
+        Form("equal tokens agree on {kind}", of.Agree),
+        Form("equal tokens {test} agree on {kind}", lambda among, on, **price: of.Agree(on, among, **price)),
+        Form("tokens {places} agree on {kind}", lambda at, on, **price: of.Agree(on, places=at, **price)),
+        Form("each {segment} contains {test}", of.Contains),
+    )
+
+
+Terms = tuple[list[tuple[int, str, str, TokenTest | None]], int]
+
+
+def _counts(left: Terms, relation: str, right: Terms, penalty: float) -> Constraint:
+    """A comparison of sums; counts are whole numbers, so a < b is a <= b - 1."""
+    shift = {"<": -1, ">": 1}.get(relation, 0)
+    sums = [
+        library.Sum(tuple(library.Term(*term) for term in terms), constant)
+        for terms, constant in (left, (right[0], right[1] + shift))
+    ]
+    return library.Counts(sums[0], f"{relation[0]}=", sums[1], penalty=penalty)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule, and the names in its line."""
+
+    constraint: Constraint
+    mentions: tuple[Mention, ...]
+
+
+def read_rule(pieces: list[Piece]) -> Rule:
+    """The rule that a line states; errors know their column."""
+    misses: list[Mismatch] = []
+    for form in forms():
+        reader = Reader(pieces)
+        try:
+            values = form.read(reader)
+            penalty = reader.price(form.free)
+        except Mismatch as miss:
+            misses.append(miss)
+            continue
+        return Rule(_build(form, values, penalty, reader), tuple(reader.mentions))
+    raise _explanation(pieces, misses)
+
+
+def _build(form: Form, values: list[Any], penalty: float, reader: Reader) -> Constraint:
+    if reader.faults:
+        raise reader.faults[0]
+    try:
+        return form.build(*values, penalty=penalty)
+    except RuleError as error:
+        raise RuleError(error.message, column=reader.pieces[0].column) from None
+
+
+# ── errors ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _explanation(pieces: list[Piece], misses: list[Mismatch]) -> RuleError:
+    """What to say when no form fits: what those expected that came furthest."""
+    furthest = max(miss.at for miss in misses)
+    misses = [miss for miss in misses if miss.at == furthest]
+    found, words = pieces[furthest], [pair for miss in misses for pair in miss.words.items()]
+    close = _closest(found, words)
+    opening = _closest(pieces[0], _openings(), cutoff=0.75)
+    if furthest == 0 or (furthest == 1 and not close and opening and pieces[0].value not in RESERVED):
+        return _no_rule(pieces[0], opening)
+    message = next((miss.message for miss in misses if miss.message), "")
+    if close or not message:
+        expected = [f"'{phrase}'" for _, phrase in words] + [miss.expected for miss in misses]
+        hint = f"did you mean '{close}'?" if close else _quoting(pieces, furthest)
+        message = f"expected {_either(expected)}, not {found}{'; ' if hint else ''}{hint}"
+    return RuleError(message, column=found.column)
+
+
+def _no_rule(first: Piece, opening: str | None) -> RuleError:
+    remedy = (
+        f"did you mean '{opening}'?" if opening else "begin with a name, or with 'at most', 'if', 'no', …"
+    )
+    return RuleError(f"no rule begins with {first}; {remedy}", column=first.column)
+
+
+def _quoting(pieces: list[Piece], at: int) -> str:
+    """A hint for words that seem to be the rest of a name."""
+    before, found = pieces[at - 1], pieces[at]
+    if found.kind == scanner.WORD and found.value not in RESERVED:
+        if before.kind == scanner.NUMBER and found.column == before.column + len(before.text):
+            return "a name that begins with a digit stands in single quotes"
+        if before.kind == scanner.WORD and before.value not in RESERVED:
+            return "a name of several words stands in single quotes"
+    return ""
+
+
+def _closest(found: Piece, words: list[tuple[str, str]], cutoff: float = 0.6) -> str | None:
+    """The phrase to suggest for a word that is nearly one of these."""
+    if found.kind != scanner.WORD:
+        return None
+    close = get_close_matches(found.value.lower(), [word for word, _ in words], n=1, cutoff=cutoff)
+    return next((phrase for word, phrase in words if close and word == close[0]), None)
+
+
+def _openings() -> list[tuple[str, str]]:
+    """The words that rules begin with, and the phrases that they begin."""
+    phrases = [phrase for _, phrase in (form.elements[0] for form in forms()) if phrase]
+    return [(word, phrase) for phrase in phrases for word in (phrase.split()[0], phrase.replace(" ", ""))]
+
+
+def _either(expected: list[str]) -> str:
+    """All that was expected, in words."""
+    *most, last = dict.fromkeys(text for text in expected if text)
+    return f"{', '.join(most)} or {last}" if most else last

@@ -1,0 +1,208 @@
+"""What every constraint comes down to, so that n constraints and m decoders need n + m pieces of code.
+
+    Counter    counts steps, table[Y+1,Y+1] over (previous label or START, label or END), at some tokens
+    Linear     a weighted sum of counters ≤ bound
+    Automaton  reads the steps of a labelling as symbols; its arcs charge violations
+
+A labelling y_0 … y_{T−1} has T+1 steps: START → y_0, y_0 → y_1, …, y_{T−1} → END; an empty one has the step
+START → END alone. START and END have the index Y. A step belongs to the token that it enters; the step to END
+belongs to no token, so no test passes there.
+
+What a primitive reads of a step depends on the *class* of the token: bit i of the class says whether the
+token passes tests[i]. So both primitives have `tests` and `steps[2^len(tests), Y+1, Y+1]`: what Linear adds
+up, and the symbols that Automaton reads.
+
+Axes: Y labels, K classes, Q states, A symbols.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.constraints.tokens import TokenTest
+from conseq.corpus import Corpus
+
+Table = NDArray[np.int64]
+Amounts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counter:
+    """How much each step counts, at the tokens that pass a test (None: everywhere, at END, too)."""
+
+    table: Table  # [Y+1,Y+1]
+    test: TokenTest | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Σ weight · counter ≤ bound + per_token · (number of tokens).
+
+    The violation is how far the sum is beyond the bound (`degree`), or 1 if it is beyond it at all (`once`).
+    """
+
+    terms: tuple[tuple[int, Counter], ...]
+    bound: float
+    per_token: float = 0.0
+    once: bool = False
+
+    @cached_property
+    def tests(self) -> tuple[TokenTest, ...]:
+        return tuple(dict.fromkeys(c.test for _, c in self.terms if c.test is not None))
+
+    @cached_property
+    def steps(self) -> Table:
+        """What a step adds to the sum, [K,Y+1,Y+1]."""
+        size = len(self.terms[0][1].table)
+        steps = np.zeros((1 << len(self.tests), size, size), dtype=np.int64)
+        classes = np.arange(len(steps))
+        for weight, counter in self.terms:
+            if counter.test is None:
+                steps += weight * counter.table
+            else:
+                passes = classes >> self.tests.index(counter.test) & 1 == 1
+                steps[passes] += weight * counter.table
+        return steps
+
+    @cached_property
+    def alphabet(self) -> tuple[Table, Table]:
+        """The different amounts [A], and which of them each step adds, [K,Y+1,Y+1].
+
+        Steps to END have the numbers from A on: to an automaton they are symbols of their own, for they
+        settle the account.
+        """
+        amounts, which = np.unique(self.steps, return_inverse=True)
+        which = which.reshape(self.steps.shape)
+        which[:, :, -1] += len(amounts)
+        return amounts, which
+
+    def limit(self, length: int) -> float:
+        """The bound for a sequence of so many tokens, to nine decimals.
+
+        A share of the tokens must not be missed by a rounding error: 0.29 · 100 is a little less than 29.
+        """
+        return math.floor((self.bound + self.per_token * length) * 1e9 + 0.5) / 1e9
+
+    def excess(self, total: ArrayLike, length: int) -> Amounts:
+        """The violation of sequences with these sums."""
+        beyond = np.maximum(0.0, np.asarray(total, dtype=np.float64) - self.limit(length))
+        return (beyond > 0).astype(np.float64) if self.once else beyond
+
+    @property
+    def is_local(self) -> bool:
+        """Whether every step can be charged by itself: nothing is ever taken back and nothing is free."""
+        return not self.once and self.bound == 0 and self.per_token == 0 and all(w > 0 for w, _ in self.terms)
+
+    def automaton(self, length: int) -> Automaton:
+        """The same violation as an automaton for sequences of `length` tokens (or fewer unless per_token)."""
+        return _counting(self, length)
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A deterministic automaton. In state q the symbol a charges cost[q,a] and leads to next[q,a]."""
+
+    steps: Table  # [K,Y+1,Y+1], the symbol of each step
+    next: Table  # [Q,A]
+    cost: Amounts  # [Q,A], ≥ 0
+    start: int = 0
+    tests: tuple[TokenTest, ...] = ()
+
+    is_local = False
+
+    def automaton(self, length: int) -> Automaton:
+        """Itself: it reads sequences of any length."""
+        return self
+
+    @cached_property
+    def least(self) -> Amounts:
+        """The least that a labelling must still be charged in each state, whatever its labels are, [Q].
+
+        The shortest way to END: from what END itself charges, least[q] ← min over symbols of
+        cost[q,a] + least[next[q,a]]; no shortest way visits a state twice, so Q rounds are enough.
+        """
+        size = self.steps.shape[1]
+        ends = np.zeros(self.cost.shape[1], dtype=bool)
+        ends[self.steps[:, :, size - 1]] = True
+        inner = np.zeros(self.cost.shape[1], dtype=bool)
+        inner[self.steps[:, :, : size - 1]] = True
+        least = np.where(ends, self.cost, np.inf).min(axis=1)
+        for _ in range(len(self.next)):
+            going = np.where(inner, self.cost + least[self.next], np.inf).min(axis=1)
+            if (going >= least).all():
+                break
+            least = np.minimum(least, going)
+        return least
+
+
+Primitive = Linear | Automaton
+
+
+def token_classes(tests: tuple[TokenTest, ...], corpus: Corpus) -> NDArray[np.int64]:
+    """The class of each token: bit i says whether it passes tests[i], [T]."""
+    classes = np.zeros(corpus.n_tokens, dtype=np.int64)
+    for i, test in enumerate(tests):
+        classes |= test.mask(corpus).astype(np.int64) << i
+    return classes
+
+
+def run(primitive: Primitive, labels: NDArray, classes: NDArray) -> float:
+    """The violation of one labelling: the definition, step by step."""
+    path = [primitive.steps.shape[1] - 1, *labels.tolist(), primitive.steps.shape[1] - 1]
+    at = [*classes.tolist(), 0]
+    read = [int(primitive.steps[k, a, b]) for k, a, b in zip(at, path[:-1], path[1:], strict=True)]
+    if isinstance(primitive, Linear):
+        return float(primitive.excess(sum(read), len(labels)))
+    state, charged = primitive.start, 0.0
+    for symbol in read:
+        charged += float(primitive.cost[state, symbol])
+        state = int(primitive.next[state, symbol])
+    return charged
+
+
+# ── sums as automata ────────────────────────────────────────────────────────────────────────────
+
+
+def _counting(linear: Linear, length: int) -> Automaton:
+    """An automaton whose state is the sum so far, kept within the range [low, high] where that loses nothing.
+
+    A sum that only rises is charged as it passes the bound, and need not be known beyond it; one that only
+    falls need not be known below the bound; one that does both is kept as it is.
+    """
+    limit = linear.limit(length)
+    amounts, symbols = linear.alphabet
+    rises, falls = bool(amounts.max(initial=0) > 0), bool(amounts.min(initial=0) < 0)
+    low = int(amounts.min(initial=0)) * (length + 1) if falls else 0
+    high = int(amounts.max(initial=0)) * (length + 1) if rises else 0
+    if not falls:
+        high = min(high, max(0, math.floor(limit) + 1))
+    if not rises:
+        low = max(low, min(0, math.floor(limit)))
+    sums = np.arange(low, high + 1)
+    after = sums[:, None] + amounts[None, :]
+    kept = np.clip(after, low, high)
+    if falls:
+        inner = np.zeros(after.shape)
+        final = linear.excess(after, length)
+    else:  # charged when it happens: what is beyond the bound after the step and was not before it
+        before = np.repeat(linear.excess(sums, length)[:, None], len(amounts), axis=1)
+        if linear.once:
+            inner = linear.excess(after, length) - before
+        else:
+            inner = np.where(before > 0, amounts[None, :], linear.excess(after, length))
+        opening = linear.excess(0, length)  # a bound below 0 is broken from the start
+        first = sums == 0
+        inner[first] = (linear.excess(after, length) - opening)[first]
+        final = inner + opening
+    return Automaton(
+        symbols,
+        np.hstack([kept, kept]) - low,
+        np.hstack([inner, final]),
+        int(-low),
+        linear.tests,
+    )

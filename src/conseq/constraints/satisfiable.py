@@ -1,0 +1,221 @@
+"""Can rules hold together at all? A small integer program over what occurs in a sequence and how often.
+
+    rules ─→ rows over counts and presence ─→ possible? (scipy.optimize.milp)
+
+Of a labelling it knows only which labels occur, and how many segments there are of each type:
+
+    o_y ∈ {0,1}   label y occurs
+    p_g ∈ {0,1}   a label of the set g occurs  p_g ≤ Σ_{y∈g} o_y ≤ |g| p_g
+    n_t ≥ 0       segments of type t          p_g ≤ n_t ≤ most · p_g,  g the labels inside t
+
+Every labelling gives such numbers, so rules that no numbers satisfy contradict each other; rules about order
+or tokens are left out, and what is proved without them holds with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from conseq import constraints as library
+from conseq.constraints import names
+from conseq.constraints.base import Constraint
+from conseq.errors import RuleError
+from conseq.schema import Schema
+
+MOST = 1_000_000
+"""Counts beyond this are not told apart from a presence of 0 by a solver that works in floating point."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """What names stand for: sets of labels, and types of segments (given by the labels inside them)."""
+
+    n_labels: int
+    types: tuple[frozenset[int], ...]
+    types_of: Mapping[str, tuple[int, ...]]
+    labels_of: Mapping[str, frozenset[int]]
+
+    @classmethod
+    def of_schema(cls, schema: Schema, mentioned: Iterable[str]) -> Space:
+        """The space of a schema, for names that it has."""
+        mentioned = list(mentioned)
+        types = tuple(frozenset(np.flatnonzero(schema.inside(type)).tolist()) for type in schema.types())
+        types_of = {name: _types_of(schema, name) for name in mentioned}
+        inside = {name: np.flatnonzero(names.inside(schema, name)).tolist() for name in mentioned}
+        return cls(len(schema), types, types_of, {name: frozenset(labels) for name, labels in inside.items()})
+
+    @classmethod
+    def of_names(cls, mentioned: Iterable[str]) -> Space:
+        """Where no labels are known: each name is a type of its own, and there is one label more."""
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(mentioned))}
+        own = {name: frozenset({i}) for name, i in numbers.items()}
+        return cls(len(numbers) + 1, tuple(own.values()), {name: (i,) for name, i in numbers.items()}, own)
+
+
+@dataclass(frozen=True)
+class Row:
+    """low ≤ Σ weight · n_t + Σ weight · p_g ≤ high."""
+
+    counts: Mapping[int, int] = field(default_factory=dict)
+    presence: Mapping[frozenset[int], int] = field(default_factory=dict)
+    low: float = -math.inf
+    high: float = math.inf
+
+    def negations(self) -> list[Row]:
+        """The rows of which one holds if this one does not; all numbers are whole."""
+        below = [Row(self.counts, self.presence, high=self.low - 1)] if self.low > -math.inf else []
+        above = [Row(self.counts, self.presence, low=self.high + 1)] if self.high < math.inf else []
+        return below + above
+
+    @property
+    def size(self) -> float:
+        """At least the norm of its weights of counts and its bound."""
+        bounds = [abs(bound) for bound in (self.low, self.high) if math.isfinite(bound)]
+        return sum(map(abs, self.counts.values())) + max(bounds, default=0.0)
+
+
+def row_of(rule: Constraint, space: Space) -> Row | None:
+    """What a rule says of counts and presence; None if that is not all it says."""
+    match rule:
+        case library.Segments(relation, bound, name):
+            return Row(_total(space, [(1, name)]), {}, *_range(_SIGNS[relation], bound))
+        case library.Counts(left, relation, right):
+            terms = [*((1, term) for term in left.terms), *((-1, term) for term in right.terms)]
+            if any(term.unit != "count" or term.test is not None for _, term in terms):
+                return None
+            weights = _total(space, [(sign * term.weight, term.name) for sign, term in terms])
+            return Row(weights, {}, *_range(relation, right.constant - left.constant))
+        case library.IfThen(name, then):
+            return Row({}, _presence(space, [(1, name), (-1, then)]), high=0)
+        case library.NotBoth(first, second):
+            return Row({}, _presence(space, [(1, first), (1, second)]), high=1)
+        case library.ExactlyOneOf(choices):
+            return Row({}, _presence(space, [(1, name) for name in choices]), 1, 1)
+    return None
+
+
+def not_empty(space: Space) -> Row:
+    """Some label occurs."""
+    return Row({}, {frozenset(range(space.n_labels)): 1}, low=1)
+
+
+def seems_impossible(space: Space, rows: Sequence[Row], most: float) -> bool:
+    """Whether no numbers satisfy the rows if no count is above `most`."""
+    from scipy.optimize import Bounds, milp
+
+    size, counted = _size(space, rows)
+    upper = np.r_[np.ones(size - counted), np.full(counted, most)]
+    result = milp(
+        np.zeros(size),
+        constraints=_matrix(size, [*_meanings(space, rows, most), *_demands(space, rows)]),
+        bounds=Bounds(0, upper),
+        integrality=np.ones(size),
+    )
+    return bool(result.status == _INFEASIBLE)
+
+
+def impossible(space: Space, rows: Sequence[Row]) -> bool:
+    """Whether it is proved that no numbers satisfy the rows, however large."""
+    most = _enough(rows)
+    return most <= MOST and seems_impossible(space, rows, most)
+
+
+def _types_of(schema: Schema, name: str) -> tuple[int, ...]:
+    """The types that a name stands for, none if it is a label outside."""
+    try:
+        return tuple(map(schema.type_id, names.known_types(schema, name)))
+    except RuleError:
+        return ()
+
+
+_SIGNS = {"at most": "<=", "at least": ">=", "exactly": "=="}
+
+
+def _range(relation: str, bound: int) -> tuple[float, float]:
+    return (-math.inf if relation == "<=" else bound, math.inf if relation == ">=" else bound)
+
+
+def _total(space: Space, terms: Iterable[tuple[int, str]]) -> dict[int, int]:
+    weights: dict[int, int] = {}
+    for weight, name in terms:
+        for type in space.types_of[name]:
+            weights[type] = weights.get(type, 0) + weight
+    return weights
+
+
+def _presence(space: Space, terms: Iterable[tuple[int, str]]) -> dict[frozenset[int], int]:
+    weights: dict[frozenset[int], int] = {}
+    for weight, name in terms:
+        labels = space.labels_of[name]
+        weights[labels] = weights.get(labels, 0) + weight
+    return weights
+
+
+def _enough(rows: Iterable[Row]) -> float:
+    """A count that need not be exceeded: if the rows have a solution, they have one that keeps to it.
+
+    Once it is fixed what occurs, the counts solve A n ≤ b with whole numbers, and then some solution has
+    entries of at most (n + 1) Δ, Δ the largest subdeterminant of [A b] (Schrijver 1986, theorem 17.1), which
+    is at most the product of the norms of the rows (Hadamard); n_t ≥ 1 and n_t = 0 are rows, too.
+    """
+    counting = [row for row in rows if row.counts]
+    types = {type for row in counting for type in row.counts}
+    return (len(types) + 1) * 2.0 ** len(types) * math.prod(max(1.0, row.size) for row in counting)
+
+
+# ── the integer program; its variables are o, then p, then n ────────────────────────────────────
+
+Line = tuple[dict[int, float], float, float]
+"""Weights of variables, and the least and the most that the sum may be."""
+
+_INFEASIBLE = 2
+"""The status of scipy's milp."""
+
+
+def _size(space: Space, rows: Sequence[Row]) -> tuple[int, int]:
+    """How many variables there are, and how many of them are counts."""
+    p, n = _places(space, rows)
+    return space.n_labels + len(p) + len(n), len(n)
+
+
+def _places(space: Space, rows: Sequence[Row]) -> tuple[dict[frozenset[int], int], dict[int, int]]:
+    """Where the presence of each set of labels and the count of each type stand among the variables."""
+    types = dict.fromkeys(type for row in rows for type in row.counts)
+    sets = dict.fromkeys([*(s for row in rows for s in row.presence), *(space.types[t] for t in types)])
+    p = {labels: space.n_labels + i for i, labels in enumerate(sets)}
+    return p, {type: space.n_labels + len(p) + i for i, type in enumerate(types)}
+
+
+def _meanings(space: Space, rows: Sequence[Row], most: float) -> Iterator[Line]:
+    """What ties p to o and n to p."""
+    p, n = _places(space, rows)
+    for labels, place in p.items():
+        occur = dict.fromkeys(labels, 1.0)
+        yield occur | {place: -1.0}, 0.0, math.inf
+        yield occur | {place: -float(len(labels))}, -math.inf, 0.0
+    for type, place in n.items():
+        yield {place: 1.0, p[space.types[type]]: -1.0}, 0.0, math.inf
+        yield {place: 1.0, p[space.types[type]]: -most}, -math.inf, 0.0
+
+
+def _demands(space: Space, rows: Sequence[Row]) -> Iterator[Line]:
+    """The rows themselves."""
+    p, n = _places(space, rows)
+    for row in rows:
+        counts = {n[type]: float(weight) for type, weight in row.counts.items()}
+        present = {p[labels]: float(weight) for labels, weight in row.presence.items()}
+        yield counts | present, row.low, row.high
+
+
+def _matrix(size: int, lines: Sequence[Line]) -> Any:
+    from scipy.optimize import LinearConstraint
+
+    matrix = np.zeros((len(lines), size))
+    for i, (weights, _, _) in enumerate(lines):
+        matrix[i, list(weights)] = list(weights.values())
+    return LinearConstraint(matrix, [low for _, low, _ in lines], [high for _, _, high in lines])

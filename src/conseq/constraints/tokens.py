@@ -1,0 +1,136 @@
+"""Tests of tokens that constraints may ask for: a word, a pattern, places, repeated words.
+
+corpus ─→ test.mask(corpus) ─→ bool[T]: the tokens that pass
+
+A test of words looks at each distinct word once, not at each token.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.corpus import Corpus
+from conseq.errors import RuleError
+
+Mask = NDArray[np.bool_]
+
+
+class TokenTest(Protocol):
+    """Something that is true of some tokens. Equal tests have equal masks."""
+
+    def mask(self, corpus: Corpus) -> Mask: ...
+
+    def __hash__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Words:
+    """The token is one of these words, written exactly so.
+
+    >>> Words(frozenset({"Mr.", "Dr."})).mask(Corpus.from_sequences([["Mr.", "X"]])).tolist()
+    [True, False]
+    """
+
+    words: frozenset[str]
+
+    def mask(self, corpus: Corpus) -> Mask:
+        column = corpus.columns[token_column(corpus)]
+        known = np.zeros(len(column.vocabulary), dtype=bool)
+        places = (column.vocabulary.find(word) for word in self.words)
+        known[[i for i in places if i >= 0]] = True
+        return known[column.ids]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression is found somewhere in the token.
+
+    >>> Pattern(r"\\d{4}").mask(Corpus.from_sequences([["(1998)", "98"]])).tolist()
+    [True, False]
+    """
+
+    pattern: str
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        try:
+            return re.compile(self.pattern)
+        except re.error as error:
+            raise RuleError(f"the pattern /{self.pattern}/ is no regular expression: {error}") from None
+
+    def mask(self, corpus: Corpus) -> Mask:
+        column = corpus.columns[token_column(corpus)]
+        found = [self.compiled.search(word) is not None for word in column.vocabulary]
+        return np.array(found, dtype=bool)[column.ids]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The token stands at one of these places of its sequence, counted from 0, or from −1 at the end.
+
+    >>> Places((0, -1)).mask(Corpus.from_sequences([["a", "b", "c"], ["d"]])).tolist()
+    [True, False, True, True]
+    """
+
+    places: tuple[int, ...]
+
+    def mask(self, corpus: Corpus) -> Mask:
+        mask = np.zeros(corpus.n_tokens, dtype=bool)
+        for place in self.places:
+            at = (corpus.offsets[:-1] if place >= 0 else corpus.offsets[1:]) + place
+            mask[at[(at >= corpus.offsets[:-1]) & (at < corpus.offsets[1:])]] = True
+        return mask
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The token belongs to the group with this number among the words that its sequence repeats.
+
+    Groups are numbered from 0 in the order of their first tokens; only tokens that pass `among` count.
+
+    >>> Repeated(1).mask(Corpus.from_sequences([["a", "b", "a", "b", "c"]])).tolist()
+    [False, True, False, True, False]
+    """
+
+    group: int
+    among: TokenTest | None = None
+
+    def mask(self, corpus: Corpus) -> Mask:
+        return repeated_groups(corpus, self.among) == self.group
+
+    @staticmethod
+    def count(corpus: Corpus, among: TokenTest | None = None) -> int:
+        """The most groups that a sequence of the corpus has."""
+        groups = repeated_groups(corpus, among)
+        return int(groups.max()) + 1 if len(groups) else 0
+
+
+@lru_cache(maxsize=4)
+def repeated_groups(corpus: Corpus, among: TokenTest | None) -> NDArray[np.int64]:
+    """The group of repeated words that each token is in, −1 for none, [T]."""
+    ids = corpus.columns[token_column(corpus)].ids
+    passes = np.ones(len(ids), dtype=bool) if among is None else among.mask(corpus)
+    groups = np.full(len(ids), -1, dtype=np.int64)
+    for a, b in zip(corpus.offsets[:-1].tolist(), corpus.offsets[1:].tolist(), strict=True):
+        words = np.where(passes[a:b], ids[a:b], -1)
+        _, first, inverse, counts = np.unique(
+            words, return_index=True, return_inverse=True, return_counts=True
+        )
+        repeated = np.flatnonzero((counts > 1) & (words[first] >= 0))
+        number = np.full(len(counts), -1, dtype=np.int64)
+        number[repeated[np.argsort(first[repeated])]] = np.arange(len(repeated))
+        groups[a:b] = number[inverse]
+    return groups
+
+
+def token_column(corpus: Corpus) -> str:
+    """The column that words are compared in."""
+    if not corpus.columns:
+        raise RuleError("a rule looks at tokens, and none are given; give the tokens along with the scores")
+    return corpus.token_column

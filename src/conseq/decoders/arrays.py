@@ -1,0 +1,256 @@
+"""Scores from anywhere, decoded under rules: logits of a transformer, probabilities of a classifier, …
+
+    unary[T,Y], rules as text or objects, tokens ─→ decode ─→ Decoding: labels, score, certificate, violations
+    a list of them, or [N,T,Y]                   ─→ decode ─→ a list of Decodings
+
+Axes: T tokens, Y labels, N sequences. Everything is checked here, so that a mistake is one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.constraints.base import Constraint
+from conseq.constraints.language import parse_constraints, read_constraints
+from conseq.corpus import Corpus
+from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.decoders.choose import Auto, decode_all
+from conseq.errors import ConseqError, DataError, RuleError, SchemaError, ScoreError
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem, Problems
+from conseq.schema import Schema
+from conseq.schema.scheme import AUTO, Scheme, detect_scheme
+
+Rules = str | PathLike[str] | Constraint | Iterable[Constraint | str] | None
+Labels = Iterable[Any] | Mapping[int, str] | None
+
+
+def decode(
+    unary: Any,
+    pairwise: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    end: ArrayLike | None = None,
+    labels: Labels = None,
+    constraints: Rules = None,
+    decoder: str | Decoder = "auto",
+    scheme: Scheme | str | None = None,
+    tokens: Sequence[Any] | None = None,
+    limits: Limits | Mapping[str, float] | None = None,
+    n_best: int = 1,
+) -> Any:
+    """The best labels for scores that come from anywhere, under rules, with a certificate.
+
+    unary        [T,Y], the score of each label at each token: logarithms, −inf for what is forbidden. One
+                 such array gives a Decoding; a list of them (of any lengths) or [N,T,Y] a list of Decodings
+    pairwise     [Y,Y], the score of a step from one label to the next; for one sequence also [T−1,Y,Y]
+    start, end   [Y], the scores of the first and the last label
+    labels       the names of the Y labels in the order of the columns, also as {0: name, …}; "0", "1", …
+                 if there are none
+    constraints  the text of rules, a path to it, or a list of rules or of lines
+    decoder      a name (`conseq.decoders.choose.DECODERS`) or a decoder with its options
+    scheme       how labels are written: plain, iob1, bio, bioes; None looks at them. It says what a segment
+                 is, and forbids nothing: for that there is the rule `legal bio`
+    tokens       the tokens of the sequence (a list of lists for several), for rules that look at them
+    limits       when to stop: Limits(seconds=…) or a dict of the same
+    n_best       with more than 1, `n_best` of the answer has the best so many, itself being the first
+
+    Hard rules that cannot hold together are no error: `labels` is None then, and the status is INFEASIBLE.
+
+    >>> scores = np.log([[0.6, 0.4], [0.1, 0.9], [0.7, 0.3]])
+    >>> found = decode(scores, labels=["O", "name"], constraints="at least 1 segment of name  hard")
+    >>> found.labels, found.certificate.status.name
+    (['O', 'name', 'O'], 'OPTIMAL')
+    >>> decode(scores, labels=["O", "name"], constraints="tokens(name) >= 2  penalty 3").labels
+    ['name', 'name', 'O']
+    """
+    sequences, single = _sequences(unary)
+    if not sequences:
+        return []
+    schema = _schema(labels, scheme, sequences[0].shape[1])
+    potentials = _potentials(sequences, single, pairwise, start, end)
+    corpus = None if tokens is None else _corpus([tokens] if single else tokens, potentials, single)
+    problems = Problems.of(potentials, schema, _rules(constraints, schema), corpus)
+    found = _answers(problems, decoder, _limits(limits), n_best)
+    return found[0] if single else found
+
+
+def _answers(problems: Problems, decoder: str | Decoder, limits: Limits, n_best: int) -> list[Decoding]:
+    if n_best == 1:
+        return list(decode_all(problems, decoder, limits=limits))
+    if n_best < 1:
+        raise ConseqError(f"n_best is {n_best}; ask for 1 labelling or more")
+    if decoder != "auto":
+        raise ConseqError("n_best has a search of its own; leave decoder at 'auto', or n_best at 1")
+    return [_ranked(problem, n_best, limits) for problem in problems]
+
+
+def _ranked(problem: Problem, n: int, limits: Limits) -> Decoding:
+    """The best labelling with the n best; without any, what is known of that."""
+    from conseq.decoders.ranked import n_best_decodings  # needed by few
+
+    ranked = n_best_decodings(problem, n, limits)
+    return replace(ranked[0], n_best=ranked) if ranked else Auto().decode(problem, limits=limits)
+
+
+# ── scores ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sequences(unary: Any) -> tuple[list[NDArray], bool]:
+    """The scores of each sequence, [T,Y], and whether it was one sequence that was given."""
+    several = _has_several(unary)
+    given = list(unary) if several else [unary]
+    names = [f"unary[{i}]" if several else "unary" for i in range(len(given))]
+    arrays = [_matrix(name, scores) for name, scores in zip(names, given, strict=True)]
+    for name, scores in zip(names, arrays, strict=True):
+        if scores.shape[1] != arrays[0].shape[1]:
+            raise ScoreError(
+                f"{name} has scores for {scores.shape[1]} labels and unary[0] for {arrays[0].shape[1]}; "
+                "give every sequence one column per label"
+            )
+    return arrays, not several
+
+
+def _has_several(unary: Any) -> bool:
+    """Whether these are the scores of sequences, and not the rows of one."""
+    if hasattr(unary, "ndim"):
+        return bool(unary.ndim == 3)
+    if not isinstance(unary, Sequence) or isinstance(unary, str):
+        raise ScoreError(f"unary is of type {type(unary).__name__}; give an array of tokens by labels")
+    try:
+        return not unary or np.ndim(unary[0]) > 1
+    except ValueError:  # rows of different lengths, of which `_matrix` will complain
+        return False
+
+
+def _matrix(name: str, scores: Any) -> NDArray:
+    array = _numbers(name, scores)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ScoreError(
+            f"{name} has the shape {array.shape}; give tokens by labels, with at least one label"
+        )
+    return array
+
+
+def _numbers(name: str, scores: Any) -> NDArray:
+    try:
+        array = np.asarray(scores)
+        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError, RuntimeError) as error:  # a tensor that needs a gradient raises the last
+        raise ScoreError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise ScoreError(f"{name} has entries of type {array.dtype}; give real numbers")
+    return array
+
+
+def _potentials(
+    sequences: Sequence[NDArray],
+    single: bool,
+    pairwise: ArrayLike | None,
+    start: ArrayLike | None,
+    end: ArrayLike | None,
+) -> Potentials:
+    unary = np.concatenate(sequences)
+    offsets = np.concatenate([[0], np.cumsum([len(scores) for scores in sequences])])
+    if pairwise is None:
+        return Potentials.of(unary, None, start, end, offsets)
+    steps, size = _numbers("pairwise", pairwise), unary.shape[1]
+    if steps.shape == (size, size):
+        return Potentials.of(unary, steps, start, end, offsets)
+    each_step = max(0, len(unary) - 1), size, size
+    if not single or steps.shape != each_step:
+        wanted = f"{(size, size)} for all steps" + (f", or {each_step}" if single else "")
+        raise ScoreError(f"pairwise has the shape {steps.shape}; give {wanted}")
+    kind = np.maximum(np.arange(len(unary)) - 1, 0)
+    return Potentials.of(unary, steps if len(steps) else None, start, end, offsets, kind=kind)
+
+
+# ── labels, rules, tokens, limits ───────────────────────────────────────────────────────────────
+
+
+def _schema(labels: Labels, scheme: Scheme | str | None, size: int) -> Schema:
+    if labels is None:
+        names = [str(i) for i in range(size)]
+    elif isinstance(labels, str):
+        raise SchemaError(f"labels is the one string {labels!r}; give a list with a name per column of unary")
+    elif isinstance(labels, Mapping):
+        names = [str(labels[i]) for i in sorted(labels)]
+    else:
+        names = [str(label) for label in labels]
+    if len(names) != size:
+        raise ScoreError(
+            f"unary has scores for {size} labels and {len(names)} labels are named; "
+            "give one column of scores per label"
+        )
+    return _schema_of(tuple(names), AUTO if scheme is None else scheme)
+
+
+@lru_cache(maxsize=32)
+def _schema_of(names: tuple[str, ...], scheme: Scheme | str) -> Schema:
+    """Kept, for `decode` may be called for one short sequence after another."""
+    return Schema(names, detect_scheme(names) if scheme == AUTO else scheme)
+
+
+def _rules(given: Rules, schema: Schema) -> list[Constraint]:
+    """Rules as objects, their names checked; a line in a list is numbered by its place."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return list(_parsed(given, schema))
+    if isinstance(given, PathLike):
+        return read_constraints(Path(given), schema)
+    if isinstance(given, Constraint):
+        return [given]
+    rules: list[Constraint] = []
+    for number, rule in enumerate(given, start=1):
+        rules += [rule] if isinstance(rule, Constraint) else _line(rule, number, schema)
+    return rules
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, schema: Schema) -> tuple[Constraint, ...]:
+    """Kept for the same reason."""
+    return tuple(parse_constraints(text, schema=schema))
+
+
+def _line(line: Any, number: int, schema: Schema) -> list[Constraint]:
+    if not isinstance(line, str):
+        raise RuleError(f"a rule is of type {type(line).__name__}; give a Constraint or a line", line=number)
+    try:
+        return list(_parsed(line, schema))
+    except RuleError as error:
+        raise RuleError(error.message, line=number, column=error.column) from None
+
+
+def _corpus(tokens: Sequence[Any], potentials: Potentials, single: bool) -> Corpus:
+    if len(tokens) != len(potentials):
+        raise DataError(
+            f"there are tokens for {len(tokens)} sequences and scores for {len(potentials)}; "
+            "give a list of tokens per sequence"
+        )
+    for i, (sequence, length) in enumerate(zip(tokens, potentials.lengths.tolist(), strict=True)):
+        name = "tokens" if single else f"tokens[{i}]"
+        if isinstance(sequence, str):
+            raise DataError(f"{name} is the one string {sequence!r}; give a list of tokens")
+        if len(sequence) != length:
+            raise DataError(
+                f"{name} has the length {len(sequence)} and its scores have {length} rows; "
+                "give one row per token"
+            )
+    return Corpus.from_sequences([[str(token) for token in sequence] for sequence in tokens])
+
+
+def _limits(given: Limits | Mapping[str, float] | None) -> Limits:
+    if given is None or isinstance(given, Limits):
+        return given or NO_LIMITS
+    known = [field.name for field in fields(Limits)]
+    if not isinstance(given, Mapping) or not set(given) <= set(known):
+        raise ConseqError(f"limits is {given!r}; give Limits or a dict with some of {', '.join(known)}")
+    return Limits(**given)  # type: ignore[arg-type]

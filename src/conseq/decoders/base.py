@@ -1,0 +1,86 @@
+"""What every decoder is: options as fields, and one method from a problem to an answer with a certificate."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from conseq.problem import Decoding, Problem
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop and give the best labelling so far with its gap.
+
+    seconds       for one sequence
+    iterations    rounds of a decoder that repeats
+    states        product states kept, or labellings looked at, for one sequence
+    """
+
+    seconds: float = np.inf
+    iterations: int = 1000
+    states: int = 1_000_000
+
+
+NO_LIMITS = Limits()
+
+
+class Decoder(Protocol):
+    """Finds a labelling of high score and an upper bound on all scores.
+
+    Any constraints may be given. A decoder that cannot handle one leaves it out, which can only raise the
+    bound, and scores its labelling with it; so the certificate is right all the same.
+    """
+
+    name: ClassVar[str]
+
+    def decode(
+        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
+    ) -> Decoding:
+        """The answer for one sequence. A hint is a labelling (states) that may be good."""
+        ...
+
+
+@dataclass
+class Best:
+    """The best labelling met so far and the least upper bound proved so far."""
+
+    problem: Problem
+    states: np.ndarray | None = None
+    score: float = -np.inf
+    bound: float = np.inf
+    begun: float = field(default_factory=time.perf_counter)
+
+    def offer(self, states: ArrayLike | None) -> float:
+        """Keep the labelling if it is better; its score."""
+        if states is None:
+            return -np.inf
+        score = self.problem.score(states)
+        if score > self.score:
+            self.states, self.score = np.array(states, dtype=np.int32), score
+        return score
+
+    def prove(self, bound: float) -> None:
+        """No labelling scores more than `bound`."""
+        self.bound = min(self.bound, bound)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be better by more than rounding."""
+        return self.bound <= self.score + 1e-9 * (1 + abs(self.score)) if self.states is not None else False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer is final: an optimum, or the proof that there is no labelling."""
+        return self.closed or self.bound == -np.inf
+
+    def decoding(self, iterations: float) -> Decoding:
+        return Decoding.of(self.problem, self.states, self.bound, iterations=iterations, seconds=self.seconds)

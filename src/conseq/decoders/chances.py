@@ -1,0 +1,193 @@
+"""Probabilities under constraints: p(labelling) ∝ exp(Problem.score), where hard rules forbid.
+
+    Problem  ─→ RuledLattice ─→ node[T,S], log_partition, span_probability (many times)
+    Problems ─→ constrained_marginals_all ─→ Marginals
+    Problems ─→ lattices ─→ a Lattice or RuledLattice per sequence
+
+The sums run over the product states of all rules that can tell the labellings of a sequence apart, so they
+are exact; where there are too many product states, one sentence says so. Local rules are in the scores and
+cost nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.decoders.base import Limits
+from conseq.decoders.marginals import Lattice, Marginals, marginals
+from conseq.decoders.relaxation import folded
+from conseq.decoders.ways import TooManyStates, Ways
+from conseq.errors import InfeasibleError, ScoreError
+from conseq.kernels import graph as kernel
+from conseq.potentials import Potentials
+from conseq.problem import Problem, Problems
+from conseq.threads import map_chunks
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+
+FOR_SUMS = Limits(states=200_000)
+"""Product states of one sequence that sums may run over, unless other limits are given."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuledLattice:
+    """All labellings of one sequence with their probabilities under the rules; the twin of `Lattice`."""
+
+    ways: Ways
+    shares: Floats  # [E], p(edge | its source)
+    passing: Floats  # [B], p(node)
+    shape: tuple[int, int]  # tokens, states
+    log_partition: float
+
+    @classmethod
+    def of(cls, problem: Problem, limits: Limits = FOR_SUMS) -> RuledLattice:
+        """Exact; InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice."""
+        return cls._of(problem, folded(problem), limits, 0)
+
+    @classmethod
+    def _of(cls, problem: Problem, potentials: Potentials, limits: Limits, i: int) -> RuledLattice:
+        if problem.n_tokens == 0:
+            return cls._empty(problem, i)
+        try:
+            ways = _product(problem, potentials, limits.states)
+        except TooManyStates as error:
+            raise TooManyStates(f"sequence {i} (from 0): {error}") from None
+        shares, passing = np.empty(len(ways.targets)), np.empty(ways.n_nodes)
+        log_partition = -np.inf if ways.is_empty else kernel.shares_of(ways.arrays, shares)
+        if log_partition == -np.inf:
+            raise _infeasible(i)
+        kernel.node_probabilities(ways.arrays, shares, passing)
+        return cls(ways, shares, passing, potentials.unary.shape, log_partition)
+
+    @classmethod
+    def _empty(cls, problem: Problem, i: int) -> RuledLattice:
+        """Of a sequence without tokens, which has one labelling."""
+        score = problem.score([])
+        if score == -np.inf:
+            raise _infeasible(i)
+        levels, first = np.array([0, 1, 2]), np.array([0, 1, 1])
+        ways = Ways(levels, first, np.array([1]), np.array([score]), np.array([-1, -1], dtype=np.int32))
+        return cls(ways, np.ones(1), np.ones(2), (0, problem.n_states), score)
+
+    @property
+    def node(self) -> Floats:
+        """node[t,s] = p(state s at token t), [T,S]."""
+        node = np.zeros(self.shape)
+        inner = slice(1, self.ways.n_nodes - 1)
+        tokens = np.repeat(np.arange(self.shape[0]), np.diff(self.ways.levels[1:-1]))
+        np.add.at(node, (tokens, self.ways.states[inner]), self.passing[inner])
+        return node
+
+    def span_probability(
+        self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
+    ) -> float:
+        """The probability that the labelling passes through the set `before` at token start−1, inside[k] at
+        start + k for the L rows of `inside`, and `after` at start + L, as `Lattice.span_probability`.
+
+        Masks are bool[S], inside bool[L,S]. A neighbour that does not exist, or is None, imposes nothing.
+        """
+        length, size = self.shape
+        rows = _mask("inside", inside, (np.shape(inside)[0], size))
+        stop, first = start + len(rows), start
+        if not 0 <= start <= stop <= length:
+            raise ScoreError(
+                f"the sequence has {length} tokens; a span from {start} to {stop} is not within it"
+            )
+        if before is not None and start > 0:
+            rows, first = np.vstack([_mask("before", before, (size,)), rows]), start - 1
+        if after is not None and stop < length:
+            rows = np.vstack([rows, _mask("after", after, (size,))])
+        if not len(rows):
+            return 1.0
+        ways = self.ways
+        return min(1.0, kernel.passage(ways.arrays, ways.states, self.shares, self.passing, first, rows))
+
+
+def constrained_marginals(problem: Problem, limits: Limits = FOR_SUMS) -> Marginals:
+    """p(state at token) of one sequence under all its rules, and log Σ exp(score).
+
+    >>> from conseq.constraints import Segments
+    >>> from conseq.schema import Schema
+    >>> scores = Potentials.of(np.zeros((3, 2)))
+    >>> problem = Problems.of(scores, Schema(["O", "x"], "plain"), [Segments("exactly", 1, "x")])[0]
+    >>> constrained_marginals(problem).node[:, 1].round(6)  # xOO OxO OOx xxO Oxx xxx
+    array([0.5     , 0.666667, 0.5     ])
+    """
+    return constrained_marginals_all(_alone(problem), limits)
+
+
+def constrained_marginals_all(problems: Problems, limits: Limits = FOR_SUMS, threads: int = 1) -> Marginals:
+    """Marginals of every token of every sequence under the rules."""
+    potentials = folded(problems)
+    if not problems.program.is_extra.any():
+        found = marginals(potentials, threads)
+        return Marginals(found.node, found.log_partition + _of_empty(problems))
+    node, log_partition = np.empty(potentials.unary.shape), np.empty(len(problems))
+
+    def work(i: int, _: int) -> None:
+        a, b = potentials.bounds(i)
+        lattice = RuledLattice._of(problems[i], potentials[i], limits, i)
+        node[a:b], log_partition[i] = lattice.node, lattice.log_partition
+
+    map_chunks(work, range(len(problems) + 1), threads)
+    return Marginals(node, log_partition)
+
+
+def lattices(
+    problems: Problems, limits: Limits = FOR_SUMS, threads: int = 1
+) -> list[Lattice] | list[RuledLattice]:
+    """Of every sequence, what gives spans their probabilities under the rules."""
+    potentials = folded(problems)
+    bounds = range(len(problems) + 1)
+    if not problems.program.is_extra.any():
+        return map_chunks(lambda i, _: Lattice.of(potentials, i), bounds, threads)
+    return map_chunks(lambda i, _: RuledLattice._of(problems[i], potentials[i], limits, i), bounds, threads)
+
+
+def _product(problem: Problem, potentials: Potentials, most_states: int) -> Ways:
+    """All labellings with all rules charged; first those that make the fewest product states alone."""
+    chain = Ways.of(potentials, -np.inf, most_states)
+    alone = []
+    for p in np.flatnonzero(problem.program.is_extra).tolist():
+        ways = chain.under(problem, p, -np.inf, most_states)
+        if not ways.same_as(chain):
+            alone.append((ways.n_nodes, p, ways))
+    if not alone:
+        return chain
+    alone.sort(key=lambda entry: entry[:2])
+    product = alone[0][2]
+    for _, p, _ in alone[1:]:
+        product = product.under(problem, p, -np.inf, most_states)
+    return product
+
+
+def _of_empty(problems: Problems) -> Floats:
+    """The scores of sequences without tokens, which the chain takes for 0, [N]."""
+    scores = np.zeros(len(problems))
+    for i in np.flatnonzero(problems.potentials.lengths == 0).tolist():
+        scores[i] = problems[i].score([])
+        if scores[i] == -np.inf:
+            raise _infeasible(i)
+    return scores
+
+
+def _alone(problem: Problem) -> Problems:
+    return Problems(problem.potentials, problem.program, problem.first_token)
+
+
+def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Masks:
+    mask = np.ascontiguousarray(values, dtype=bool)
+    if mask.shape != shape:
+        raise ScoreError(f"{name} has the shape {mask.shape}; give a mask of {shape}")
+    return mask
+
+
+def _infeasible(i: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"sequence {i} (from 0) has no labelling: each breaks a hard rule or meets a score of -inf; "
+        "drop a hard rule or give it a penalty, or allow more states or steps"
+    )

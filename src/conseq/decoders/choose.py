@@ -1,0 +1,264 @@
+"""`auto`: the cheapest way that certifies the answer, for one sequence or many.
+
+    all sequences: Viterbi ─→ nothing violated: optimal, and that is most of them
+    the others:    a few runs of Soft-DD, which give multipliers, a bound and often the optimum
+    the rest:      product states of what is violated, near the bound only (`search.py`); then the ILP
+
+Every step keeps the best labelling and the least bound; a limit gives these and their gap.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.decoders.base import NO_LIMITS, Best, Decoder, Limits
+from conseq.decoders.batch import Decodings
+from conseq.decoders.beam import Beam
+from conseq.decoders.dual import Dual
+from conseq.decoders.enumeration import Enumerate
+from conseq.decoders.ilp import ILP
+from conseq.decoders.lazy import Lazy, refine
+from conseq.decoders.readers import Readers
+from conseq.decoders.relaxation import folded
+from conseq.decoders.search import Search, Workspace
+from conseq.decoders.twostage import TwoStage
+from conseq.decoders.viterbi import Viterbi, chunks
+from conseq.errors import ConseqError
+from conseq.kernels import chain, softdd
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem, Problems
+from conseq.threads import map_chunks
+
+MOST_RUNS = 6
+"""Runs of Soft-DD before product states are searched."""
+MANY_RUNS = 100
+"""Runs of Soft-DD where the first search did not get through."""
+AIM = 4.0
+"""How far below the bound Soft-DD aims at first."""
+LITTLE_ROOM = 1 << 17
+"""Product states and steps of the band that the first search may take."""
+TOKENS_AT_ONCE = 20_000
+"""Tokens of hard sequences that are tightened in one go."""
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Viterbi, product states, multipliers, ILP: as much as the sequence needs."""
+
+    name: ClassVar[str] = "auto"
+
+    def decode(
+        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
+    ) -> Decoding:
+        """The best labelling with its certificate."""
+        problems = Problems(problem.potentials, problem.program, problem.first_token)
+        decodings = Decodings.empty(problems)
+        _decode_range(decodings, folded(problems), limits, 0, 1, hint)
+        return decodings[0]
+
+
+DECODERS: dict[str, type[Decoder]] = {
+    decoder.name: decoder for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, Enumerate)
+}
+"""Every decoder by its name."""
+
+
+def find_decoder(name: str | Decoder) -> Decoder:
+    """The decoder of a name, with its default options."""
+    if not isinstance(name, str):
+        return name
+    if name not in DECODERS:
+        raise ConseqError(f"there is no decoder {name!r}; choose one of {', '.join(DECODERS)}")
+    return DECODERS[name]()
+
+
+def decode_all(
+    problems: Problems, decoder: str | Decoder = "auto", *, limits: Limits = NO_LIMITS, threads: int = 1
+) -> Decodings:
+    """The answers for all sequences."""
+    chosen = find_decoder(decoder)
+    decodings = Decodings.empty(problems)
+    if isinstance(chosen, Auto):
+        potentials = folded(problems)
+
+        def work(first: int, last: int) -> None:
+            _decode_range(decodings, potentials, limits, first, last)
+
+    else:
+
+        def work(first: int, last: int) -> None:
+            for i in range(first, last):
+                decodings.put(i, chosen.decode(problems[i], limits=limits))
+
+    map_chunks(work, chunks(problems.potentials, threads), threads)
+    return decodings
+
+
+def _decode_range(
+    decodings: Decodings,
+    potentials: Potentials,
+    limits: Limits,
+    first: int,
+    last: int,
+    hint: ArrayLike | None = None,
+) -> None:
+    """Fill in the answers for the sequences first … last−1; local constraints are in the potentials."""
+    begun = time.perf_counter()
+    violated = _viterbi(decodings, potentials, first, last)
+    hard = first + np.flatnonzero(violated.any(axis=1))
+    decodings.iterations[first:last] = 1
+    decodings.seconds[first:last] = (time.perf_counter() - begun) / max(1, last - first)
+    if len(hard):
+        pursuit = _Pursuit(decodings, potentials, limits, hint)
+        for group in _groups(hard, potentials.lengths[hard]):
+            pursuit.run(group, violated[group - first])
+
+
+def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int) -> NDArray[np.bool_]:
+    """Viterbi for a range of sequences; which primitives each violates that the scores do not know of, [N,P].
+
+    Sequences that violate none are answered with this.
+    """
+    problems = decodings.problems
+    program = problems.program
+    chain.viterbi(*potentials.arrays(), first, last, decodings.states, decodings.bounds)
+    bounds = potentials.offsets[first : last + 1]
+    a, b = int(bounds[0]), int(bounds[-1])
+    labels = potentials.labels(decodings.states[a:b])
+    violations = program.violations(labels, bounds - a, bounds[:-1] + problems.first_token)
+    decodings.scores[first:last] = decodings.bounds[first:last]
+    special = (violations > 0).any(axis=1) | (potentials.lengths[first:last] == 0)
+    for i in (first + np.flatnonzero(special)).tolist():
+        start, stop = potentials.bounds(i)
+        decodings.scores[i] = problems[i].score(decodings.states[start:stop])
+        if start == stop:
+            decodings.bounds[i] = decodings.scores[i]
+            violations[i - first] = 0
+    return (violations > 0) & program.is_extra
+
+
+def _groups(hard: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """The hard sequences in groups of a limited number of tokens."""
+    number = np.cumsum(lengths) // TOKENS_AT_ONCE
+    yield from np.split(hard, np.flatnonzero(np.diff(number)) + 1)
+
+
+class _Pursuit:
+    """Solves the sequences that Viterbi alone does not, with memory that they share."""
+
+    def __init__(
+        self, decodings: Decodings, potentials: Potentials, limits: Limits, hint: ArrayLike | None
+    ) -> None:
+        self.decodings = decodings
+        self.potentials = potentials
+        self.limits = limits
+        self.hint = hint
+        self.program = decodings.problems.program
+        self.readers = Readers.of(self.program)
+        self.workspace = Workspace()
+
+    def run(self, sequences: NDArray[np.int64], violated: NDArray[np.bool_]) -> None:
+        """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
+        begun = time.perf_counter()
+        multipliers = self._tighten(sequences, MOST_RUNS)
+        self.decodings.seconds[sequences] += (time.perf_counter() - begun) / len(sequences)
+        for i, broken, given in zip(sequences.tolist(), violated, multipliers, strict=True):
+            self._solve(i, broken, given)
+
+    def _tighten(self, sequences: NDArray[np.int64], runs: int) -> NDArray[np.float64]:
+        """Soft-DD for each sequence, from its best labelling on; the multipliers it ends with, [·,K]."""
+        decodings, program = self.decodings, self.program
+        unary, pairwise, start, end, offsets, kind = self.potentials.arrays()
+        penalties = np.where(program.is_extra, program.penalties, 0.0)
+        judging = (
+            decodings.problems[0].label_of,
+            len(program.schema) + 1,
+            decodings.problems.first_token,
+            program.counters,
+            program.sums,
+            program.automata,
+        )
+        made = np.zeros(len(sequences), dtype=np.int64)
+        multipliers = np.zeros((len(sequences), program.n_linear))
+        softdd.softdd(
+            (unary, pairwise, start, end),
+            offsets,
+            kind,
+            judging,
+            (penalties, self.readers.ceilings),
+            self.readers.moves(self.potentials),
+            sequences,
+            max(0, min(runs, self.limits.iterations - 1)),
+            AIM,
+            decodings.states,
+            decodings.bounds,
+            decodings.scores,
+            made,
+            multipliers,
+        )
+        decodings.iterations[sequences] += made
+        return multipliers
+
+    def _solve(self, i: int, violated: NDArray[np.bool_], multipliers: NDArray[np.float64]) -> None:
+        decodings = self.decodings
+        a, b = self.potentials.bounds(i)
+        problem = decodings.problems[i]
+        best = Best(problem, bound=float(decodings.bounds[i]))
+        if decodings.scores[i] > -np.inf:
+            best.offer(decodings.states[a:b])
+        best.offer(self.hint)
+        little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
+        runs = self._search(best, violated, multipliers, little)
+        if not self._is_done(best):
+            again, multipliers = self._descend_again(best)
+            runs += again + self._search(best, violated, multipliers, self.limits)
+        edges = problem.n_tokens * problem.n_states**2
+        if not self._is_done(best) and edges <= self.limits.states:
+            rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
+            answer = ILP().decode(problem, limits=rest, hint=best.states)
+            best.offer(answer.states)
+            best.prove(answer.certificate.bound)
+        self._put(i, best, runs)
+
+    def _is_done(self, best: Best) -> bool:
+        return best.settled or best.seconds >= self.limits.seconds
+
+    def _search(
+        self, best: Best, violated: NDArray[np.bool_], multipliers: NDArray[np.float64], limits: Limits
+    ) -> float:
+        """Product states of what is violated or has a multiplier; the Viterbi runs."""
+        if self._is_done(best):
+            return 0.0
+        active = violated.copy()
+        active[: len(multipliers)] |= multipliers > 0
+        search = Search.of(best.problem, folded(best.problem), multipliers, self.readers, self.workspace)
+        return refine(best, search, np.flatnonzero(active).tolist(), limits)
+
+    def _descend_again(self, best: Best) -> tuple[float, NDArray[np.float64]]:
+        """A longer Soft-DD, for one sequence; the runs and the multipliers."""
+        problem = best.problem
+        alone = Decodings.empty(Problems(problem.potentials, problem.program, problem.first_token))
+        potentials = folded(problem)
+        _viterbi(alone, potentials, 0, 1)
+        multipliers = _Pursuit(alone, potentials, self.limits, None)._tighten(
+            np.zeros(1, dtype=np.int64), MANY_RUNS
+        )
+        best.prove(float(alone.bounds[0]))
+        if alone.scores[0] > -np.inf:
+            best.offer(alone.states)
+        return 1 + float(alone.iterations[0]), multipliers[0]
+
+    def _put(self, i: int, best: Best, runs: float) -> None:
+        decodings = self.decodings
+        a, b = self.potentials.bounds(i)
+        decodings.states[a:b] = -1 if best.states is None else best.states
+        decodings.scores[i] = best.score
+        decodings.bounds[i] = max(best.bound, best.score)
+        decodings.iterations[i] += runs
+        decodings.seconds[i] += best.seconds

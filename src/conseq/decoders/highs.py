@@ -1,0 +1,189 @@
+"""Linear and mixed integer programs, put together in blocks and handed to HiGHS in one call.
+
+    Assembly: blocks of columns, blocks of rows ─→ solve ─→ Answer: values, bound
+
+HiGHS and scipy are imported when they are first needed: they take longer to load than `conseq --help` may.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.errors import ConseqError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""How far HiGHS may be off a row, a reduced cost or a whole number."""
+
+LARGEST = 2.0**20
+"""Objectives are divided by a power of two until no coefficient is larger: HiGHS' tolerances are absolute."""
+
+UNBOUNDED = 1e100
+"""A bound beyond this is none."""
+
+
+class Outcome(Enum):
+    SOLVED = "solved"
+    INFEASIBLE = "infeasible"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What HiGHS found: the objective of no feasible point is above `bound`."""
+
+    outcome: Outcome
+    values: Floats | None  # one per column, if a point was found
+    bound: float
+    nodes: int = 1
+
+
+@dataclass
+class Assembly:
+    """A program under construction: maximise gain · x, all x ≥ 0."""
+
+    gain: list[Floats] = field(default_factory=list)
+    upper: list[Floats] = field(default_factory=list)
+    integral: list[NDArray[np.bool_]] = field(default_factory=list)
+    low: list[Floats] = field(default_factory=list)
+    high: list[Floats] = field(default_factory=list)
+    entries: list[tuple[NDArray, NDArray, NDArray]] = field(default_factory=list)
+    n_columns: int = 0
+    n_rows: int = 0
+
+    def add_columns(self, gain: Floats, upper: float = 1.0, integral: bool = False) -> Ints:
+        """As many columns as there are gains; their numbers."""
+        n = len(gain)
+        self.gain.append(np.asarray(gain, dtype=np.float64))
+        self.upper.append(np.full(n, upper))
+        self.integral.append(np.full(n, integral))
+        self.n_columns += n
+        return np.arange(self.n_columns - n, self.n_columns)
+
+    def add_rows(
+        self, low: ArrayLike, high: ArrayLike, rows: NDArray, columns: NDArray, values: NDArray
+    ) -> None:
+        """Rows low ≤ Σ value · x ≤ high; `rows` numbers those of this block from 0, one per entry."""
+        low, high = np.broadcast_arrays(np.atleast_1d(low).astype(float), np.atleast_1d(high).astype(float))
+        self.low.append(low)
+        self.high.append(high)
+        self.entries.append((rows + self.n_rows, columns, values))
+        self.n_rows += len(low)
+
+    def maximise(self, gain: Floats) -> None:
+        """Another objective; columns beyond the gains given gain nothing."""
+        self.gain = [np.pad(gain, (0, self.n_columns - len(gain)))]
+
+    def solve(self, seconds: float = np.inf, relax: bool = False) -> Answer:
+        """The best point, all of `integral` whole unless relaxed."""
+        arrays = self.arrays(relax)
+        scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
+        solver = _solver(arrays, scale, seconds)
+        solver.run()
+        return _answer(solver, arrays, scale)
+
+    def arrays(self, relax: bool) -> Arrays:
+        """The blocks end to end; entries of the matrix at the same place add up."""
+        from scipy import sparse
+
+        rows, columns, values = (np.concatenate(part) for part in zip(*self.entries, strict=True))
+        shape = (self.n_rows, self.n_columns)
+        matrix = sparse.coo_matrix((values.astype(np.float64), (rows, columns)), shape=shape).tocsc()
+        gain, upper, low, high = map(np.concatenate, (self.gain, self.upper, self.low, self.high))
+        return Arrays(gain, upper, low, high, np.concatenate(self.integral) & (not relax), matrix)
+
+
+class Arrays(NamedTuple):
+    """A whole program."""
+
+    gain: Floats
+    upper: Floats
+    low: Floats
+    high: Floats
+    integral: NDArray[np.bool_]
+    matrix: Any  # scipy.sparse, [rows,columns] by columns
+
+
+def _solver(arrays: Arrays, scale: float, seconds: float) -> Any:
+    """HiGHS with the program in it, its objective divided by the scale."""
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, value in _options(seconds).items():
+        solver.setOptionValue(option, value)
+    matrix = arrays.matrix
+    status = solver.passModel(
+        matrix.shape[1],
+        matrix.shape[0],
+        matrix.nnz,
+        int(highspy.MatrixFormat.kColwise),
+        int(highspy.ObjSense.kMaximize),
+        0.0,
+        arrays.gain / scale,
+        np.zeros(matrix.shape[1]),
+        arrays.upper,
+        arrays.low,
+        arrays.high,
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        arrays.integral.astype(np.int32),
+    )
+    if status == highspy.HighsStatus.kError:
+        raise ConseqError(f"HiGHS refused a program of {matrix.shape[1]:,} columns; use another decoder")
+    return solver
+
+
+def _options(seconds: float) -> dict[str, float | int | bool]:
+    return {
+        "output_flag": False,
+        "threads": 1,
+        "time_limit": max(0.0, seconds),
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": 0.0,
+        "primal_feasibility_tolerance": TOLERANCE,
+        "dual_feasibility_tolerance": TOLERANCE,
+        "mip_feasibility_tolerance": TOLERANCE,
+    }
+
+
+def _answer(solver: Any, arrays: Arrays, scale: float) -> Answer:
+    """What HiGHS knows after a run."""
+    import highspy
+
+    status, info, solution = solver.getModelStatus(), solver.getInfo(), solver.getSolution()
+    statuses = highspy.HighsModelStatus
+    if status in (statuses.kInfeasible, statuses.kUnboundedOrInfeasible):  # every column is bounded
+        return Answer(Outcome.INFEASIBLE, None, -np.inf)
+    feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)
+    found = solution.value_valid and info.primal_solution_status == feasible
+    values = np.array(solution.col_value) if found else None
+    outcome = Outcome.SOLVED if status == statuses.kOptimal else Outcome.STOPPED
+    if not arrays.integral.any():
+        duals = np.array(solution.row_dual) * scale if solution.dual_valid else None
+        return Answer(outcome, values, np.inf if duals is None else dual_bound(arrays, duals))
+    bound = info.mip_dual_bound
+    if outcome is Outcome.SOLVED:
+        bound = max(bound, info.objective_function_value)
+    bound = (bound + 10 * TOLERANCE) * scale if abs(bound) < UNBOUNDED else np.inf
+    return Answer(outcome, values, bound, max(1, int(info.mip_node_count)))
+
+
+def dual_bound(arrays: Arrays, duals: Floats) -> float:
+    """An upper bound on gain · x from any prices of the rows, so it holds whatever tolerances HiGHS kept:
+
+    gain · x = price · Ax + (gain − price · A) · x
+             ≤ Σ max(price · low, price · high) + Σ max(0, gain − price · A) · upper
+    """
+    ends = np.where(duals > 0, arrays.high, arrays.low)
+    open_ended = np.isinf(ends)
+    prices, ends = np.where(open_ended, 0.0, duals), np.where(open_ended, 0.0, ends)
+    reduced = arrays.gain - arrays.matrix.T @ prices
+    return float(prices @ ends + np.maximum(0.0, reduced) @ arrays.upper)

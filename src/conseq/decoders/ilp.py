@@ -1,0 +1,121 @@
+"""The integer linear program: a shortest path through the trellis with rows for the constraints (paper 000).
+
+    Problem ─→ Trellis ─→ Assembly (edges, rows) ─→ HiGHS ─→ states, bound
+
+    max Σ score_e · e − Σ penalty · violation,   e ∈ {0,1},   flow conservation at every node
+
+Exact for all constraints. Without constraints the program is a shortest path, whose relaxation is whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.constraints.base import HARD
+from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.highs import Assembly, Outcome
+from conseq.decoders.ilp_rows import add_charge, add_flow, least_violation
+from conseq.decoders.relaxation import folded
+from conseq.decoders.trellis import Trellis
+from conseq.decoders.viterbi import viterbi
+from conseq.potentials import Potentials
+from conseq.problem import TOLERANCE, Decoding, Problem
+
+MARGIN = 1e-9
+"""Edges are kept if a labelling through them might reach the best score known, less this part of it."""
+
+
+@dataclass(frozen=True)
+class ILP:
+    """Integer linear programming by HiGHS.
+
+    relax    solve the linear relaxation only: its value is the bound, and the labelling follows the largest
+             flows. It is optimal if they meet, as they do whenever the relaxation is whole. Without `relax`
+             it is solved first all the same, for often it suffices and is several times as fast.
+    prune    leave out edges and violations that only labellings below the best score known can have: that of
+             the best labelling without the constraints, or of the hint. The answer is the same, but sooner.
+
+    >>> from conseq.schema import Schema
+    >>> from conseq.problem import Problems
+    >>> scores = Potentials.of([[1.0, 0.0], [0.0, 2.0]])
+    >>> ILP().decode(Problems.of(scores, Schema(["a", "b"], "plain"))[0])
+    Decoding(a b; score 3, OPTIMAL)
+    """
+
+    relax: bool = False
+    prune: bool = True
+
+    name: ClassVar[str] = "ilp"
+
+    def decode(
+        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
+    ) -> Decoding:
+        """The best labelling under all constraints; after `limits.seconds` the best so far with its gap."""
+        best = Best(problem)
+        best.offer(hint)
+        if problem.n_tokens == 0:
+            best.prove(best.offer([]))
+            return best.decoding(iterations=0)
+        potentials = folded(problem)
+        if self.prune:
+            best.offer(_viterbi(potentials))
+        nodes = self._solve(best, potentials, True, limits)
+        before = None
+        while not self.relax and best.score != before and not _is_settled(best):
+            before = best.score  # a better one makes for a smaller program, so that is worth another run
+            nodes += self._solve(best, potentials, False, limits)
+        return best.decoding(iterations=nodes)
+
+    def _solve(self, best: Best, potentials: Potentials, relax: bool, limits: Limits) -> int:
+        """Improve the labelling and the bound; the number of nodes that HiGHS looked at."""
+        known = best.score if self.prune else -np.inf
+        trellis = Trellis.of(potentials, known - MARGIN * (1 + abs(known)) if known > -np.inf else known)
+        best.prove(trellis.best)
+        if len(trellis) == 0:
+            return 0
+        answer = self._assembly(best, trellis).solve(limits.seconds - best.seconds, relax)
+        if answer.values is not None:
+            best.offer(largest_flow(trellis, answer.values[: len(trellis)]))
+        if answer.outcome is not Outcome.INFEASIBLE or best.states is None:  # else HiGHS met its tolerances
+            best.prove(answer.bound)
+        return answer.nodes
+
+    def _assembly(self, best: Best, trellis: Trellis) -> Assembly:
+        assembly = Assembly()
+        edges = add_flow(assembly, trellis, trellis.score)
+        room = trellis.best - best.score + MARGIN * (1 + abs(best.score)) if self.prune else np.inf
+        for charge in best.problem.charges:
+            if charge.penalty == 0 or charge.primitive.is_local:  # the local ones are in the scores
+                continue
+            if charge.penalty * least_violation(charge.primitive, trellis.n_tokens) > room:
+                charge = charge._replace(penalty=HARD)  # no better labelling can afford to violate it
+            add_charge(assembly, trellis, edges, best.problem, charge)
+        return assembly
+
+
+def _is_settled(best: Best) -> bool:
+    """Whether the labelling is known to be optimal, or that there is none."""
+    if best.states is None:
+        return best.bound == -np.inf
+    return best.bound - best.score <= TOLERANCE / 2 * (1 + abs(best.score))
+
+
+def _viterbi(potentials: Potentials) -> NDArray[np.int32] | None:
+    """The best labelling of the chain alone; None if there is none."""
+    paths = viterbi(potentials)
+    return paths.states if paths.scores[0] > -np.inf else None
+
+
+def largest_flow(trellis: Trellis, flow: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The states of the path of most flow, [T]: the labelling itself if the edges are whole."""
+    states = np.empty(trellis.n_tokens + 1, dtype=np.int32)
+    at = trellis.n_states
+    for t, (a, b) in enumerate(zip(trellis.offsets[:-1].tolist(), trellis.offsets[1:].tolist(), strict=True)):
+        ways = a + np.flatnonzero(trellis.before[a:b] == at)
+        at = int(trellis.after[ways[np.argmax(flow[ways])]])
+        states[t] = at
+    return states[:-1]

@@ -1,0 +1,202 @@
+"""The n best labellings under constraints, each with a certificate.
+
+Penalties are ≥ 0, so leaving constraints out can only raise scores: if the n best labellings under some of
+the primitives violate none of the others, they are the n best under all.
+
+    n best without rules ─→ violated? ─→ n best under what they violate ─→ violated? ─→ …
+
+Only labellings that reach a floor are looked at: the score of the n-th best known, or a band below the best
+that may exist, which is widened until n labellings are in it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.decoders.base import NO_LIMITS, Limits
+from conseq.decoders.choose import Auto
+from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
+from conseq.decoders.relaxation import folded
+from conseq.decoders.search import lowered
+from conseq.decoders.ways import TooManyStates, Ways
+from conseq.kernels import nbest as kernel
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem, Problems
+from conseq.threads import map_chunks
+
+States = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> list[Decoding]:
+    """The n labellings of highest score, best first, all different (as states); fewer if there are fewer.
+
+    The certificate of the k-th bounds the k-th best score: OPTIMAL means that it is proved to be the k-th
+    best. No labelling at all, if that is proved, is an empty list. Where a limit leaves open whether there
+    are more labellings, the last entry is one without states, of the status UNKNOWN.
+
+    >>> from conseq.constraints import Segments
+    >>> from conseq.schema import Schema
+    >>> scores = Potentials.of([[0.0, 3.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> problem = Problems.of(scores, Schema(["O", "x"], "plain"), [Segments("at most", 1, "x")])[0]
+    >>> [(d.labels, d.score, d.certificate.status.name) for d in n_best_decodings(problem, 2)]
+    [(['x', 'x', 'x'], 5.0, 'OPTIMAL'), (['x', 'O', 'O'], 4.0, 'OPTIMAL')]
+    """
+    return _ranked(problem, folded(problem), n, limits)
+
+
+def n_best_all(
+    problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1
+) -> list[list[Decoding]]:
+    """`n_best_decodings` of every sequence."""
+    potentials = folded(problems)
+
+    def work(i: int, _: int) -> list[Decoding]:
+        return _ranked(problems[i], potentials[i], n, limits)
+
+    return map_chunks(work, range(len(problems) + 1), threads)
+
+
+def _ranked(problem: Problem, potentials: Potentials, n: int, limits: Limits) -> list[Decoding]:
+    if n < 1:
+        raise ValueError(f"n is {n}; ask for 1 labelling or more")
+    ranking = Ranking(problem, min(n, problem.n_states ** min(problem.n_tokens, 62)))
+    if problem.n_tokens == 0:
+        empty = np.empty((1, 0), dtype=np.int32)
+        ranking.offer(empty)
+        ranking.prove(ranking.scores, -np.inf)
+        return ranking.decodings(0)
+    rounds = 1 + _refine(ranking, potentials, limits)
+    if not ranking.settled:
+        rest = replace(limits, seconds=max(0.0, limits.seconds - ranking.seconds))
+        answer = Auto().decode(problem, limits=rest)
+        if answer.states is not None:
+            ranking.offer(answer.states[None])
+        ranking.bounds = np.minimum(ranking.bounds, answer.certificate.bound)
+    return ranking.decodings(rounds)
+
+
+@dataclass
+class Ranking:
+    """The best labellings met so far, and upper bounds on the best, second best, … score."""
+
+    problem: Problem
+    n: int
+    known: dict[bytes, States] = field(default_factory=dict)
+    scores: Floats = field(default_factory=lambda: np.empty(0))  # of the known, falling
+    bounds: Floats = field(init=False)  # [n]
+    begun: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.bounds = np.full(self.n, np.inf)
+
+    def offer(self, labellings: States) -> set[int]:
+        """Keep the best n of these [·,L] and the known; what these violate, except local primitives."""
+        if not len(labellings):
+            return set()
+        violations = _violations(self.problem, labellings)
+        best = {key: (score, self.known[key]) for key, score in zip(self.known, self.scores, strict=True)}
+        for row, violated in zip(labellings, violations, strict=True):
+            key = row.tobytes()
+            if key not in best:
+                best[key] = self._score(row, violated), row
+        feasible = [(key, score, row) for key, (score, row) in best.items() if score > -np.inf]
+        feasible.sort(key=lambda entry: -entry[1])
+        self.known = {key: row for key, _, row in feasible[: self.n]}
+        self.scores = np.array([score for _, score, _ in feasible[: self.n]])
+        return set(np.flatnonzero((violations > 0).any(axis=0) & self.problem.program.is_extra).tolist())
+
+    def _score(self, states: States, violations: Floats) -> float:
+        return self.problem.potentials.score(states) - self.problem.cost(violations)
+
+    def prove(self, values: Floats, floor: float) -> None:
+        """The best labellings under some primitives have these values; all others are below the floor."""
+        bounds = np.full(self.n, floor)
+        bounds[: len(values)] = values
+        self.bounds = np.minimum(self.bounds, bounds)
+
+    @property
+    def floor(self) -> float:
+        """What the n-th best labelling reaches for sure."""
+        return float(self.scores[-1]) if len(self.scores) == self.n else -np.inf
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is proved which are the best n, or that there are no more."""
+        count = len(self.scores)
+        closed = self.bounds[:count] <= self.scores + 1e-9 * (1 + np.abs(self.scores))
+        return bool(closed.all()) and bool((self.bounds[count:] == -np.inf).all())
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def decodings(self, rounds: float) -> list[Decoding]:
+        """The answers, and one without a labelling if there may be more than these."""
+        seconds = self.seconds
+        rows: list[States | None] = list(self.known.values())
+        if len(rows) < self.n and self.bounds[len(rows)] > -np.inf:
+            rows.append(None)
+        return [
+            Decoding.of(self.problem, row, float(bound), iterations=rounds, seconds=seconds)
+            for row, bound in zip(rows, self.bounds, strict=False)
+        ]
+
+
+def _refine(ranking: Ranking, potentials: Potentials, limits: Limits) -> int:
+    """Bring in what the best labellings violate until all is settled or a limit is met; the rounds."""
+    problem, n = ranking.problem, ranking.n
+    states, values = _without_rules(potentials, n)
+    wanted = ranking.offer(states)
+    ranking.prove(values, -np.inf)
+    active: list[int] = []
+    ways, floor, width = None, -np.inf, FIRST_BAND
+    for done in range(limits.iterations):
+        if ranking.settled or ranking.seconds >= limits.seconds:
+            return done
+        more = sorted(wanted.difference(active), key=lambda p: _order(problem, p))
+        active += more
+        floor = max(
+            lowered(ranking.floor), lowered(float(ranking.bounds[0]) - width) if ways is None else floor
+        )
+        try:
+            if ways is None:
+                ways, more = Ways.of(potentials, floor, limits.states), active
+            for p in more:
+                ways = ways.under(problem, p, floor, limits.states)
+        except TooManyStates:
+            return done
+        states, values = ways.best(n)
+        reached = values >= floor
+        ranking.prove(values[reached], floor)
+        wanted = ranking.offer(states[reached])
+        if wanted <= set(active):
+            if reached.sum() == n or floor <= lowered(ranking.floor):  # complete, -inf included
+                return done + 1
+            ways, width = None, (WIDEN * width if width < WIDEST_BAND else np.inf)
+    return limits.iterations
+
+
+def _without_rules(potentials: Potentials, n: int) -> tuple[States, Floats]:
+    """The n best labellings under local rules alone."""
+    unary, pairwise, start, end, _, kind = potentials.arrays()
+    states, scores = np.empty((n, len(unary)), dtype=np.int32), np.empty(n)
+    found = kernel.nbest(unary, pairwise, start, end, kind, states, scores)
+    return states[:found], scores[:found]
+
+
+def _order(problem: Problem, p: int) -> tuple[bool, int]:
+    """Hard primitives first, which leave the fewest labellings."""
+    return problem.charges[p].penalty < np.inf, p
+
+
+def _violations(problem: Problem, labellings: States) -> Floats:
+    """How much each labelling violates each primitive, [·,P]."""
+    n, length = labellings.shape
+    labels = problem.label_of[labellings].reshape(-1)
+    bounds = np.arange(n + 1, dtype=np.int64) * length
+    return problem.program.violations(labels, bounds, np.full(n, problem.first_token))

@@ -1,0 +1,241 @@
+"""Two stages: the model's best score, then the labelling near it that breaks the rules least (paper 000).
+
+stage 1    Z* = max_y s(y), the constraints left out
+stage 2    min Σ penalty · violation over the band s(y) ≥ Z* − (1 − τ) · |Z*|; of equal costs the highest s(y)
+
+Problem ─→ Trellis of the band ─┬─→ Pareto fronts of the rules that matter (`fronts.py`) ─┬─→ Decoding
+                                └─→ integer program, solved twice                        ─┘
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.decoders.base import NO_LIMITS, Limits
+from conseq.decoders.fronts import Found, Reader, at_most, cheapest
+from conseq.decoders.highs import Answer, Assembly, Outcome
+from conseq.decoders.ilp import largest_flow
+from conseq.decoders.ilp_rows import add_charge, add_flow
+from conseq.decoders.relaxation import shifted
+from conseq.decoders.trellis import Trellis
+from conseq.decoders.viterbi import viterbi
+from conseq.errors import ConseqError
+from conseq.problem import TOLERANCE, Decoding, Problem
+
+Floats = NDArray[np.float64]
+METHODS = ("auto", "search", "ilp")
+LOOSE = 1e-6
+"""Rows with scores and costs are loosened by this times (1 + their bound)."""
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """The labelling of least cost among those whose model score is near the best.
+
+    tau       how near: 1 allows the best score only and gives back Viterbi, 0 the widest band
+    method    'search' (exact dynamic programming that brings in the rules that are violated), 'ilp', or
+              'auto': the search, and the integer program where that needs more than `limits.states`
+
+    A hard rule costs inf, so it must hold within the band. The objective is lexicographic, not
+    `Problem.score`, and the certificate speaks of that objective: OPTIMAL says that no labelling in the band
+    costs less, nor costs the same with a higher model score; INFEASIBLE that every labelling in the band
+    breaks a hard rule (there may be others outside). `Decoding.score` is `Problem.score` as everywhere; the
+    bound equals it where the status is OPTIMAL, and is Z* otherwise, which no labelling's score exceeds.
+
+    >>> from conseq.potentials import Potentials
+    >>> from conseq.problem import Problems
+    >>> from conseq.schema import Schema
+    >>> scores = Potentials.of([[1.0, 0.0], [0.0, 2.0]])
+    >>> TwoStage(tau=0.9).decode(Problems.of(scores, Schema(["a", "b"], "plain"))[0])
+    Decoding(a b; score 3, OPTIMAL)
+    """
+
+    tau: float = 0.95
+    method: str = "auto"
+
+    name: ClassVar[str] = "twostage"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tau <= 1:
+            raise ConseqError(f"tau is {self.tau}; give a number from 0 to 1")
+        if self.method not in METHODS:
+            raise ConseqError(f"there is no method {self.method!r}; give one of {', '.join(METHODS)}")
+
+    def decode(
+        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
+    ) -> Decoding:
+        """The labelling of the second stage; within the limits the cheapest found."""
+        best = viterbi(problem.potentials)
+        band = Band.of(problem, self.tau, float(best.scores[0]))
+        if band.top > -np.inf:
+            band.offer(best.states)
+            band.offer(hint)
+        if band.is_settled or len(band.trellis) == 0:
+            return band.decoding(proved=True)
+        proved = self.method != "ilp" and search(band, limits)
+        if not proved and self.method != "search":
+            proved = solve(band, limits)
+        return band.decoding(proved)
+
+
+@dataclass
+class Band:
+    """The labellings of model score ≥ floor, and the best of them so far."""
+
+    problem: Problem
+    top: float  # Z*
+    floor: float
+    states: NDArray[np.int32] | None = None
+    cost: float = np.inf
+    score: float = -np.inf  # the model's, not `Problem.score`
+    work: float = 1.0
+    begun: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def of(cls, problem: Problem, tau: float, top: float) -> Band:
+        """The band that tau allows below the best score, a little more for rounding."""
+        floor = top - (1 - tau) * abs(top) - 1e-9 * (1 + abs(top)) if top > -np.inf else top
+        return cls(problem, top, floor)
+
+    @cached_property
+    def trellis(self) -> Trellis:
+        """The edges of labellings in the band that break no hard local constraint."""
+        problem, charges = self.problem, enumerate(self.problem.charges)
+        hard = {p: c.penalty for p, c in charges if c.primitive.is_local and np.isinf(c.penalty)}
+        return Trellis.of(shifted(problem.potentials, problem.program, hard, problem.first_token), self.floor)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no second stage is needed: there is at most one labelling, or the best costs nothing."""
+        single = self.top == -np.inf or self.problem.n_tokens == 0
+        return single or (self.cost == 0 and self.score >= self.top)
+
+    def offer(self, states: ArrayLike | None) -> None:
+        """Keep the labelling if it is within the band and better than the one before."""
+        if states is None:
+            return
+        score = self.problem.potentials.score(states)
+        cost = self.problem.cost(self.problem.violations(states))
+        if score >= self.floor and self.is_better(cost, score):
+            self.states, self.cost, self.score = np.array(states, dtype=np.int32), cost, score
+
+    def is_better(self, cost: float, score: float) -> bool:
+        """Whether a labelling of this cost and score would be better than the best so far."""
+        if cost == np.inf or cost > at_most(self.cost):
+            return False
+        return at_most(cost) < self.cost or score > self.score
+
+    def extra(self, states: NDArray[np.int32]) -> set[int]:
+        """The primitives that a labelling pays for, but for those that single edges are charged for."""
+        paid = (self.problem.violations(states) > 0) & (self.problem.program.penalties > 0)
+        return {p for p in np.flatnonzero(paid).tolist() if not self.problem.charges[p].primitive.is_local}
+
+    def edge_costs(self) -> Floats:
+        """What the soft local constraints charge for each edge, [E]; the hard ones have no edges."""
+        costs = np.zeros(len(self.trellis))
+        for charge in self.problem.charges:
+            if charge.primitive.is_local and np.isfinite(charge.penalty):
+                costs += charge.penalty * self.trellis.reads(self.problem, charge.primitive)
+        return costs
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def decoding(self, proved: bool) -> Decoding:
+        found = -np.inf if self.states is None else self.problem.score(self.states)
+        bound = found if proved else self.top
+        return Decoding.of(self.problem, self.states, bound, iterations=self.work, seconds=self.seconds)
+
+
+# ── search ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def search(band: Band, limits: Limits) -> bool:
+    """Find the best labelling; whether it is proved.
+
+    Rules left out can only lower the cost. So a labelling that is cheapest under some of the rules and
+    violates no other is cheapest under all.
+    """
+    costs = band.edge_costs()
+    readers = {-1: Reader.of_edges(band.trellis, costs)} if costs.any() else {}
+    more = set() if band.states is None else band.extra(band.states)
+    least = 0.0
+    for _ in range(limits.iterations):
+        for p in sorted(more):
+            readers[p] = Reader.of(band.trellis, band.problem, band.problem.charges[p])
+        found = _rising(band, list(readers.values()), least, limits)
+        if not found.is_complete:
+            return False
+        if found.states is None or not band.is_better(found.cost, found.score):
+            return True
+        band.offer(found.states)
+        more = band.extra(found.states) - readers.keys()
+        if not more:
+            return True
+        least = found.cost
+    return False
+
+
+def _rising(band: Band, readers: list[Reader], least: float, limits: Limits) -> Found:
+    """The cheapest labelling, looked for under a low ceiling first, which keeps the fronts small."""
+    ceiling = max(least, sum(float(reader.least[0][-1, reader.start]) for reader in readers))
+    deadline = band.begun + limits.seconds
+    while True:
+        highest = at_most(band.cost)
+        ceiling = min(at_most(ceiling), highest)
+        found = cheapest(band.trellis, readers, band.floor, ceiling, limits.states, deadline)
+        band.work += 1
+        if found.states is not None or not found.is_complete or found.cost > highest or found.cost == np.inf:
+            return found
+        ceiling = max(found.cost, 1.5 * ceiling)
+
+
+# ── integer program ─────────────────────────────────────────────────────────────────────────────
+
+
+def solve(band: Band, limits: Limits) -> bool:
+    """Find the best labelling by two integer programs, for the cost and then for the score; whether it is
+    proved.
+
+    The rows for the band and for the cost are looser than HiGHS' tolerances, for with tighter ones it has
+    called feasible programs infeasible. A labelling that needs this is not taken, and nothing is proved then.
+    """
+    assembly = Assembly()
+    edges = add_flow(assembly, band.trellis, -band.edge_costs())
+    for charge in band.problem.charges:
+        if charge.penalty > 0 and not charge.primitive.is_local:
+            add_charge(assembly, band.trellis, edges, band.problem, charge)
+    _add_row(assembly, band.trellis.score, band.floor)
+    answer = _run(band, assembly, limits)
+    if answer.outcome is not Outcome.SOLVED or not _meet(-band.cost, answer.bound):
+        return answer.outcome is Outcome.INFEASIBLE and band.states is None
+    _add_row(assembly, np.concatenate(assembly.gain), -band.cost)
+    assembly.maximise(band.trellis.score)
+    answer = _run(band, assembly, limits)
+    return answer.outcome is Outcome.SOLVED and _meet(band.score, answer.bound)
+
+
+def _run(band: Band, assembly: Assembly, limits: Limits) -> Answer:
+    answer = assembly.solve(limits.seconds - band.seconds)
+    band.work += answer.nodes
+    if answer.values is not None:
+        band.offer(largest_flow(band.trellis, answer.values[: len(band.trellis)]))
+    return answer
+
+
+def _meet(value: float, bound: float) -> bool:
+    return bound - value <= TOLERANCE * (1 + abs(value))
+
+
+def _add_row(assembly: Assembly, values: Floats, low: float) -> None:
+    """The row Σ value · x ≥ low over the first columns, loosened by LOOSE."""
+    columns = np.arange(len(values))
+    low -= LOOSE * (1 + abs(low))
+    assembly.add_rows(low, np.inf, np.zeros(len(values), dtype=np.int64), columns, values)

@@ -1,0 +1,77 @@
+"""A labeller as the contents of a model file, and back.  SequenceLabeller ↔ Archive"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from conseq import persist
+from conseq.constraints.base import Constraint
+from conseq.constraints.language import format_constraints, parse_constraints
+from conseq.decoders.choose import find_decoder
+from conseq.errors import ModelError, RuleError
+from conseq.features.saving import pack, unpack
+from conseq.labeller.rules import rules_of
+from conseq.labeller.training import FitReport
+from conseq.models.crf import ChainModel
+from conseq.schema import Schema, Scheme
+
+if TYPE_CHECKING:
+    from conseq.labeller.core import SequenceLabeller
+
+ELSEWHERE = ("features", "lexicons", "constraints", "threads")
+"""Options that other parts of the file hold, or that belong to the machine."""
+
+
+def packed(labeller: SequenceLabeller) -> persist.Archive:
+    """All that a model file holds."""
+    options = {name: value for name, value in labeller.get_params().items() if name not in ELSEWHERE}
+    document: dict[str, Any] = {
+        "model-type": "crf",
+        "schema": labeller.schema_.to_dict(),
+        "source-scheme": str(labeller.source_scheme_),
+        "columns": labeller.columns_,
+        "input": labeller.input_,
+        "options": {**options, "decoder": find_decoder(labeller.decoder).name},
+        "constraints": _written(labeller.constraints_),
+        "report": labeller.report_.to_dict(),
+    }
+    parts = {"features": pack(labeller.extractor_), "crf": persist.Archive({}, {}, labeller.model_.arrays())}
+    return persist.combine(document, parts)
+
+
+def restored(kind: type[SequenceLabeller], archive: persist.Archive) -> SequenceLabeller:
+    """The labeller of a model file; files of versions before there were rules have none."""
+    document = archive.document
+    extractor = unpack(archive.within("features"))
+    labeller = kind([str(t) for t in extractor.templates], **document["options"])
+    lexicons = extractor.memory.lexicons
+    labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
+    labeller.schema_ = Schema.from_dict(document["schema"])
+    labeller.source_scheme_ = Scheme.of(document["source-scheme"])
+    labeller.columns_ = list(document["columns"])
+    labeller.input_ = dict(document["input"])
+    labeller.constraints = document.get("constraints", "") or None
+    labeller.constraints_ = rules_of(labeller.constraints, labeller.schema_)
+    labeller.report_ = FitReport.from_dict(document["report"])
+    labeller.extractor_ = extractor
+    labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
+    return labeller
+
+
+def _written(rules: Sequence[Constraint]) -> str:
+    """The rules as text; an error if one, made in Python, has no line that reads back."""
+    for rule in rules:
+        if not _reads_back(rule):
+            raise ModelError(
+                f"the rule '{rule}' is of a kind that a model file cannot hold; save without it "
+                "(with_constraints) and give it again after loading"
+            )
+    return format_constraints(rules)
+
+
+def _reads_back(rule: Constraint) -> bool:
+    try:
+        return parse_constraints(str(rule)) == [rule]
+    except RuleError:
+        return False

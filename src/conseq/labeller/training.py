@@ -1,0 +1,63 @@
+"""What a labeller learns from, and the report of how it went.
+
+labelled corpus ─→ training_labels ─→ labels without unused ones, in a scheme that decoding knows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from conseq.corpus import Column, Corpus
+from conseq.errors import DataError
+from conseq.models.crf import TrainingReport
+from conseq.schema import Schema, Scheme, convert_column
+from conseq.vocabulary import Vocabulary
+
+MANY_LABELS = 500
+"""More labels than this, and than one per five tokens, are a column of something else."""
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How a model came about: what training says, and the seconds of each part."""
+
+    training: TrainingReport
+    seconds: Mapping[str, float]
+    labels: int
+    threads: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, without the history of every iteration."""
+        training = {k: v for k, v in asdict(self.training).items() if k not in ("history", "seconds")}
+        return {**training, "seconds": dict(self.seconds), "labels": self.labels, "threads": self.threads}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FitReport:
+        """The inverse of `to_dict`; the history stays lost."""
+        names = [f.name for f in fields(TrainingReport) if f.name in data and f.name != "seconds"]
+        training = TrainingReport(seconds=data["seconds"]["train"], **{name: data[name] for name in names})
+        return cls(training, data["seconds"], data["labels"], data["threads"])
+
+
+def training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
+    """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
+    if not corpus.n_tokens:
+        raise DataError("there is nothing to learn from: the training data has no tokens")
+    given = corpus.full_labels()
+    used = np.unique(given.ids)
+    if len(used) > max(MANY_LABELS, corpus.n_tokens // 5):
+        raise DataError(
+            f"{len(used):,} different labels for {corpus.n_tokens:,} tokens; is this the label column? "
+            "Name the columns in their order (--columns)"
+        )
+    vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
+    labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
+    sequences = corpus.split(labels.strings()) if scheme == "auto" else None
+    source = Schema.infer(vocabulary, scheme, sequences).scheme
+    if source is Scheme.IOB1:
+        labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
+    return labels, source

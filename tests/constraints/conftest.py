@@ -1,0 +1,6 @@
+"""Makes `naive_rules.py` importable here."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))

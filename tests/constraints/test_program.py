@@ -1,0 +1,178 @@
+"""Programs: constraints lowered for a corpus charge what their primitives say, labelling by labelling."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from conseq.constraints import (
+    Agree,
+    Around,
+    Contains,
+    Counts,
+    ExactlyOneOf,
+    FirstLast,
+    FollowedBy,
+    FollowedLater,
+    IfThen,
+    Legal,
+    NotBefore,
+    NotBoth,
+    Pattern,
+    Places,
+    Segments,
+    Share,
+    Sum,
+    Term,
+    TokenIs,
+    Words,
+)
+from conseq.constraints.base import Constraint
+from conseq.constraints.primitives import run
+from conseq.constraints.program import Program, lowered
+from conseq.corpus import Corpus
+from conseq.errors import RuleError
+from conseq.schema import Schema
+
+SCHEMA = Schema(["O", "B-a", "I-a", "I-a/B-b", "I-a/I-b", "B-b"], "bio")
+WORDS = ("x", ",", "7", "y")
+COMMA, DIGIT = Words(frozenset({","})), Pattern(r"\d")
+POOL: list[Constraint] = [
+    Legal("bio"),
+    Agree("type", penalty=0.5),
+    Around(COMMA, "a", "b", penalty=1.5),
+    Contains("b", DIGIT, penalty=2),
+    Counts(Sum((Term(2, "a"), Term(1, "b", "tokens", COMMA))), "<=", Sum((Term(1, "b"),), 1), penalty=1),
+    Counts(Sum((Term(1, "a"),)), "==", Sum((Term(1, "b"),)), penalty=1),
+    ExactlyOneOf(("a", "b"), penalty=3),
+    FirstLast("a", "b"),
+    FollowedBy("b", "a", penalty=1),
+    FollowedLater("a", "b", penalty=1),
+    IfThen("a", "b", penalty=1),
+    NotBefore("b", "a", True, penalty=1),
+    NotBoth("O", "b", penalty=1),
+    Segments("at least", 1, "b", penalty=0.25),
+    Share("at most", 30, "O", penalty=4),
+    TokenIs(Places((-1,)), ("O",), penalty=1),
+]
+
+
+def random_corpus(rng):
+    return Corpus.from_sequences([rng.choice(WORDS, int(n)).tolist() for n in rng.integers(0, 8, 6)])
+
+
+def by_definition(program, ids, tokens):
+    """The violations of one labelling of the tokens in a slice, [P]."""
+    return [run(c.primitive, ids, program.classes(c.primitive)[tokens]) for c in program.charges]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_corpus_is_charged_sequence_by_sequence(seed):
+    rng = np.random.default_rng(seed)
+    corpus = random_corpus(rng)
+    rules = [POOL[i] for i in rng.permutation(len(POOL))[: int(rng.integers(0, len(POOL) + 1))]]
+    program = Program.of(rules, SCHEMA, corpus)
+    labels = rng.integers(0, len(SCHEMA), corpus.n_tokens)
+    found = program.violations(labels)
+    assert found.shape == (len(corpus), len(program))
+    for n, (a, b) in enumerate(zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)):
+        assert found[n].tolist() == pytest.approx(by_definition(program, labels[a:b], slice(a, b)))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_many_labellings_of_one_sequence(seed):
+    rng = np.random.default_rng(seed)
+    corpus = random_corpus(rng)
+    program = Program.of(POOL, SCHEMA, corpus)
+    a, b = corpus.offsets[3], corpus.offsets[4]
+    labels = rng.integers(0, len(SCHEMA), (5, b - a))
+    bounds = np.arange(6) * (b - a)
+    found = program.violations(labels.ravel(), bounds, np.full(5, a))
+    for row, ids in zip(found, labels, strict=True):
+        assert row.tolist() == pytest.approx(by_definition(program, ids, slice(a, b)))
+
+
+def test_violations_of_rules_are_those_of_the_rules_alone():
+    rng = np.random.default_rng(3)
+    tokens = ["x", ",", "7", "x", ","]
+    program = Program.of(POOL, SCHEMA, Corpus.from_sequences([tokens]))
+    for _ in range(20):
+        labels = rng.choice(SCHEMA.labels, 5).tolist()
+        by_rule = program.by_rule(program.violations(SCHEMA.encode(labels)))[0]
+        alone = [rule.violation(labels, SCHEMA, tokens) for rule in POOL]
+        assert by_rule.tolist() == pytest.approx(alone)
+
+
+def test_costs_are_penalties_times_violations_and_nothing_times_hard_is_nothing():
+    soft, hard = IfThen("a", "b", penalty=2.5), Segments("at most", 0, "b")
+    program = Program.of([hard, soft], SCHEMA, Corpus.from_sequences([["x"], ["x"], ["x"]]))
+    violations = program.violations(SCHEMA.encode(["B-a", "B-b", "O"]))
+    assert program.costs(violations).tolist() == [2.5, math.inf, 0.0]
+    program = Program.of([soft], SCHEMA, Corpus.from_sequences([["x"]]))
+    assert program.costs(program.violations(SCHEMA.encode(["B-a"]))).tolist() == [2.5]
+
+
+def test_no_labelling_violates_nothing():
+    program = Program.of(
+        [Segments("at least", 1, "a"), IfThen("a", "b")], SCHEMA, Corpus.from_sequences([["x"]])
+    )
+    assert program.violations(np.array([-1])).tolist() == [[0, 0]]
+    assert program.violations(np.array([0])).tolist() == [[1, 0]]
+
+
+def test_no_rules_and_no_sequences():
+    corpus = Corpus.from_sequences([["x"], []])
+    program = Program.of([], SCHEMA, corpus)
+    assert program.violations(np.array([0])).shape == (2, 0)
+    assert program.costs(program.violations(np.array([0]))).tolist() == [0, 0]
+    empty = Program.of(POOL, SCHEMA, Corpus.from_sequences([]))
+    assert empty.violations(np.zeros(0, dtype=np.int32)).shape == (0, len(empty))
+
+
+def test_sums_come_first_and_rules_keep_their_numbers():
+    program = Program.of(
+        [IfThen("a", "b"), Segments("exactly", 1, "a")], SCHEMA, Corpus.from_sequences([["x"]])
+    )
+    assert program.n_linear == 2
+    assert program.rule_of.tolist() == [1, 1, 0]
+
+
+def test_an_error_names_the_rule():
+    corpus = Corpus.from_sequences([["x"]])
+    with pytest.raises(RuleError, match=r"called 'c'.*\(rule: if c then a\)"):
+        Program.of([IfThen("a", "b"), IfThen("c", "a")], SCHEMA, corpus)
+    with pytest.raises(RuleError, match=r'none are given.*\(rule: token "," is a\)'):
+        Program.of([TokenIs(COMMA, ("a",))], SCHEMA, Corpus({}, np.array([0, 3])))
+    with pytest.raises(RuleError, match=r"none are given.*\(rule: equal tokens agree on type\)"):
+        Program.of([Agree("type")], SCHEMA, Corpus({}, np.array([0, 3])))
+
+
+def test_rules_without_tokens_need_none():
+    program = Program.of(
+        [IfThen("a", "b"), Agree("type", places=(0, 1))], SCHEMA, Corpus({}, np.array([0, 2]))
+    )
+    assert program.violations(SCHEMA.encode(["B-a", "O"])).tolist() == [[1, 1]]
+
+
+def test_lowering_is_shared_between_corpora():
+    rules = (IfThen("a", "b"), FollowedLater("a", "b"))
+    assert lowered(rules, SCHEMA) is lowered(rules, Schema(SCHEMA.labels, "bio"))
+    assert lowered(rules, SCHEMA)[1] is None
+
+
+def test_hundreds_of_rules_over_many_labels_are_lowered_fast():
+    types = [f"t{i}" for i in range(66)]
+    schema = Schema(["O", *(f"{letter}-{t}" for t in types for letter in "BI")], "bio")
+    rng = np.random.default_rng(0)
+    rules: list[Constraint] = []
+    for _ in range(150):
+        a, b = rng.choice(types, 2, replace=False).tolist()
+        at_most = Counts(Sum((Term(1, a),)), "<=", Sum((Term(1, b),)))
+        rules += [IfThen(a, b), NotBefore(a, b), at_most, Around(COMMA, a, b)]
+    began = time.perf_counter()
+    program = Program.of(rules, schema, Corpus.from_sequences([["x", ",", "y"]]))
+    assert len(program) == 600
+    assert time.perf_counter() - began < 2

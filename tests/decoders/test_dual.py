@@ -1,0 +1,222 @@
+"""`decoders/dual.py` against the enumeration of all labellings, and how often it proves its answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems_by_kind import KINDS, PRICES, random_problem
+
+from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
+from conseq.constraints.base import HARD, Constraint
+from conseq.decoders.base import Limits
+from conseq.decoders.beam import search
+from conseq.decoders.dual import Dual
+from conseq.decoders.enumeration import Enumerate, all_scores, labellings
+from conseq.decoders.lagrangian import Lagrangian, is_degree
+from conseq.decoders.relaxation import local_multipliers, shifted
+from conseq.decoders.viterbi import Viterbi, viterbi
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem, Problems, Status
+from conseq.schema import Schema
+
+REPEATS = 40
+
+
+def check(problem: Problem, found: Decoding, truth: Decoding, place: str) -> None:
+    """The contract of every decoder, against the truth."""
+    certificate = found.certificate
+    slack = 1e-9 * (1 + abs(truth.score)) if truth.states is not None else 0.0
+    assert certificate.bound >= truth.score - slack, place
+    if truth.states is None:
+        assert certificate.status in (Status.INFEASIBLE, Status.UNKNOWN), place
+    if found.states is None:
+        assert certificate.status is (
+            Status.INFEASIBLE if certificate.bound == -np.inf else Status.UNKNOWN
+        ), place
+        assert certificate.status is Status.UNKNOWN or truth.states is None, place
+        return
+    assert found.score == problem.score(found.states), place
+    assert found.score <= truth.score + slack, place
+    assert certificate.bound >= found.score, place
+    if certificate.status is Status.OPTIMAL:
+        assert found.score == pytest.approx(truth.score, rel=2e-7, abs=2e-7), place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("options", [Dual(), Dual(width=0), Dual(width=1, widest=1)])
+def test_scores_and_bounds_against_all_labellings(kind: str, price: str, options: Dual) -> None:
+    for seed in range(REPEATS):
+        problem = random_problem(seed, kind, price)
+        limits = Limits(iterations=(1, 3, 40)[seed % 3])
+        found = options.decode(problem, limits=limits)
+        check(problem, found, Enumerate().decode(problem), f"seed {seed}, {kind}, {price}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "price", "least", "alone"),
+    [("sums", "soft", 0.98, 0.85), ("automata", "soft", 0.98, 0.85), ("any", "hard", 0.95, 0.6)],
+)
+def test_most_small_problems_are_settled(kind: str, price: str, least: float, alone: float) -> None:
+    """With the search almost all; by multipliers alone most."""
+    problems = [random_problem(seed, kind, price, length=5) for seed in range(100)]
+    truths = [Enumerate().decode(problem) for problem in problems]
+    feasible = [p for p, truth in zip(problems, truths, strict=True) if truth.states is not None]
+    for options, share in ((Dual(), least), (Dual(width=0), alone)):
+        statuses = [options.decode(p, limits=Limits(iterations=200)).certificate.status for p in feasible]
+        assert np.mean([status is Status.OPTIMAL for status in statuses]) >= share
+
+
+def test_one_iteration_is_viterbi() -> None:
+    for seed in range(REPEATS):
+        problem = random_problem(seed)
+        dual = Dual().decode(problem, limits=Limits(iterations=1))
+        plain = Viterbi().decode(problem)
+        assert dual.certificate.iterations == plain.certificate.iterations, seed
+        assert dual.score == plain.score, seed
+        # the bound may be lower: what an automaton must charge in any case is known at once
+        assert dual.certificate.bound <= plain.certificate.bound + 1e-9, seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_dual_is_an_upper_bound_at_any_multipliers(kind: str) -> None:
+    for seed in range(REPEATS):
+        problem = random_problem(seed, kind)
+        if not problem.n_tokens:
+            continue
+        rng = np.random.default_rng(seed)
+        dual = Lagrangian(problem)
+        for p, charge in enumerate(problem.charges):
+            if not charge.primitive.is_local:
+                dual.add(p)
+        truth = Enumerate().decode(problem).score
+        for _ in range(5):
+            point = np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper)
+            score, states = dual.solve(point)
+            bound = score if score == -np.inf else dual.value(point, score, states)[0]
+            assert bound >= truth - 1e-9 * (1 + abs(truth)) or truth == -np.inf, seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_that_any_multipliers_guide_has_a_right_bound(kind: str) -> None:
+    """A narrow beam may miss the best labelling, not its score; one that drops nothing finds it."""
+    for seed in range(REPEATS):
+        problem = random_problem(seed, kind)
+        truth = Enumerate().decode(problem).score
+        if not problem.n_tokens or truth == -np.inf:
+            continue
+        dual = Lagrangian(problem)
+        for p, charge in enumerate(problem.charges):
+            if not charge.primitive.is_local:
+                dual.add(p)
+        draws = np.random.default_rng(seed).normal(1, 3, len(dual))
+        ahead, guides = dual.guides(np.clip(draws, dual.lower, dual.upper))
+        for width in (1, 3):
+            assert search(dual.chain, ahead, guides, width, -np.inf)[1] >= truth - 1e-9 * (1 + abs(truth)), (
+                seed
+            )
+        floor = truth - 1e-6  # nothing that leads to the best labelling may rank below it
+        found, bound = search(dual.chain, ahead, guides, 10**6, floor)
+        assert problem.score(found[0]) == pytest.approx(truth), seed
+        assert bound == pytest.approx(truth), seed
+
+
+def test_the_slope_is_a_subgradient() -> None:
+    """D(b) ≥ D(a) + slope(a) · (b − a), for any a and b."""
+    for seed in range(REPEATS):
+        problem = random_problem(seed, "any", "soft", length=4)
+        rng = np.random.default_rng(seed)
+        dual = Lagrangian(problem)
+        for p, charge in enumerate(problem.charges):
+            if not charge.primitive.is_local:
+                dual.add(p)
+        a, b = (np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper) for _ in range(2))
+        if dual.solve(a)[0] == -np.inf:
+            continue
+        (at_a, slope), (at_b, _) = dual.value(a, *dual.solve(a)), dual.value(b, *dual.solve(b))
+        assert at_b >= at_a + slope @ (b - a) - 1e-9 * (1 + abs(at_a)), seed
+
+
+def test_multipliers_of_sums_shift_the_scores_as_the_relaxation_does() -> None:
+    for seed in range(3 * REPEATS):
+        problem = random_problem(seed, "sums")
+        dual = Lagrangian(problem)
+        sums = [
+            p for p, c in enumerate(problem.charges) if is_degree(problem, p) and not c.primitive.is_local
+        ]
+        for p in sums:
+            dual.add(p)
+        rng = np.random.default_rng(seed)
+        point = np.clip(rng.uniform(0, 3, len(dual)), dual.lower, dual.upper)
+        if not problem.n_tokens:
+            continue
+        score, states = dual.solve(point)
+        given = dict(zip(sums, point.tolist(), strict=True))
+        moved = {**local_multipliers(problem.program), **given}
+        best = float(
+            viterbi(shifted(problem.potentials, problem.program, moved, problem.first_token)).scores[0]
+        )
+        assert score == pytest.approx(best, rel=1e-9, abs=1e-9), seed
+        if best > -np.inf:
+            limits = [problem.charges[p].primitive.limit(problem.n_tokens) for p in sums]
+            bound = best + sum(x * limit for x, limit in zip(point, limits, strict=True))
+            assert dual.value(point, score, states)[0] == pytest.approx(bound, rel=1e-9, abs=1e-9), seed
+
+
+def decoded(unary: list[list[float]], *rules: Constraint, options: Dual = Dual()) -> Decoding:  # noqa: B008
+    potentials = Potentials.of(unary, pairwise=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return options.decode(Problems.of(potentials, Schema(["O", "A", "B"], "plain"), rules)[0])
+
+
+UNARY = [[0.0, 3.0, 0.0], [3.5, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]]
+
+
+def test_a_soft_rule_gives_way_when_it_is_cheap() -> None:
+    free = decoded(UNARY)
+    assert free.labels == ["A", "O", "A", "B"]
+    assert free.certificate.iterations == 1
+    cheap = decoded(UNARY, Segments("at most", 1, "A", penalty=0.1), options=Dual(width=0))
+    assert cheap.labels == free.labels
+    assert cheap.score == pytest.approx(free.score - 0.1)
+    assert cheap.certificate.status is Status.OPTIMAL
+    dear = decoded(UNARY, Segments("at most", 1, "A", penalty=50.0), options=Dual(width=0))
+    assert dear.labels == ["A", "A", "A", "B"]
+    assert dear.certificate.status is Status.OPTIMAL
+
+
+def test_hard_automata() -> None:
+    found = decoded(UNARY, NotBoth("A", "B", penalty=HARD), IfThen("A", "B", penalty=HARD))
+    assert found.certificate.status is Status.OPTIMAL
+    assert found.labels is not None
+    assert "A" not in found.labels
+
+
+def test_rules_that_contradict_each_other_are_proved_to() -> None:
+    one = Term(1, "A")
+    rules = [Segments("at least", 1, "A"), Counts(Sum((one,), 0), "<=", Sum((), 0))]
+    assert decoded(UNARY, *rules).certificate.status is Status.INFEASIBLE
+    assert decoded(UNARY, Segments("at least", 5, "A")).certificate.status is Status.INFEASIBLE
+
+
+def test_no_time_is_viterbi_at_most() -> None:
+    problem = random_problem(3, "any", "soft", length=5)
+    found = Dual().decode(problem, limits=Limits(seconds=0.0))
+    assert found.certificate.iterations <= 1
+    assert found.certificate.status in (Status.UNKNOWN, Status.OPTIMAL, Status.FEASIBLE)
+
+
+def test_a_good_hint_is_kept() -> None:
+    problem = random_problem(11, "any", "soft", length=4)
+    every = np.concatenate(labellings(problem))
+    best = every[np.argmax(all_scores(problem, every))]
+    found = Dual().decode(problem, limits=Limits(iterations=1), hint=best)
+    assert found.score == problem.score(best)
+
+
+def test_automata_beyond_the_limit_of_states_are_left_out() -> None:
+    """The answer is worse, its certificate still right."""
+    for seed in range(REPEATS):
+        problem = random_problem(seed, "any", "mixed", length=4)
+        found = Dual().decode(problem, limits=Limits(states=2, iterations=20))
+        truth = Enumerate().decode(problem)
+        check(problem, found, truth, f"seed {seed}")

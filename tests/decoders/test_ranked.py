@@ -1,0 +1,148 @@
+"""`decoders/ranked.py` against the enumeration of all labellings."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from library_problems import library_problem
+from problems_by_kind import KINDS, PRICES, random_problem
+from rules_by_hand import at_most_one
+
+from conseq.decoders.base import Limits
+from conseq.decoders.enumeration import all_scores, labellings
+from conseq.decoders.ranked import n_best_all, n_best_decodings
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problem, Problems, Status
+from conseq.schema import Schema
+
+REPEATS = 25
+RANKS = (1, 3, 12, 80)
+
+
+def truth(problem: Problem) -> np.ndarray:
+    """The scores of all feasible labellings, falling."""
+    scores = np.concatenate([all_scores(problem, states) for states in labellings(problem)])
+    return np.sort(scores[scores > -np.inf])[::-1]
+
+
+def check_complete(problem: Problem, found: list[Decoding], n: int, place: str) -> None:
+    """The n best of all labellings, different ones, each proved."""
+    expected = truth(problem)[:n]
+    assert len(found) == len(expected), place
+    assert np.allclose([d.score for d in found], expected, rtol=1e-9, atol=1e-9), place
+    assert all(a.score >= b.score for a, b in pairwise(found)), place
+    assert len({d.states.tobytes() for d in found if d.states is not None}) == len(found), place
+    for d in found:
+        assert d.states is not None, place
+        assert d.score == problem.score(d.states), place
+        assert d.certificate.status is Status.OPTIMAL, place
+        assert d.certificate.bound >= d.score, place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("price", PRICES)
+def test_the_n_best_of_all_labellings(kind: str, price: str) -> None:
+    for seed in range(REPEATS):
+        problem = random_problem(seed, kind, price)
+        n = RANKS[seed % len(RANKS)]
+        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {kind}, {price}, n {n}")
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_the_n_best_under_the_rules_of_the_library(price: str) -> None:
+    for seed in range(4 * REPEATS):
+        problem = library_problem(seed, price)
+        n = RANKS[seed % len(RANKS)]
+        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {price}, n {n}")
+
+
+def test_equal_scores_are_all_there() -> None:
+    """All labellings score the same: any order, but none twice and none missing."""
+    schema = Schema(["a", "b", "c"], "plain")
+    problem = Problems.of(Potentials.of(np.zeros((4, 3))), schema, [at_most_one(3, 0)])[0]
+    total = len(truth(problem))
+    assert 0 < total < 81
+    for n in (5, total, 81):
+        check_complete(problem, n_best_decodings(problem, n), n, f"n {n}")
+
+
+@pytest.mark.parametrize("length", [0, 1])
+@pytest.mark.parametrize("size", [1, 3])
+def test_shortest_sequences(length: int, size: int) -> None:
+    for seed in range(REPEATS):
+        problem = random_problem(seed, length=length, size=size)
+        check_complete(problem, n_best_decodings(problem, 4), 4, f"seed {seed}")
+
+
+def test_no_labelling_is_an_empty_list() -> None:
+    schema = Schema(["a", "b"], "plain")
+    forbidden = Potentials.of([[-np.inf, 0.0], [0.0, 0.0], [-np.inf, 1.0]], [[0.0, -np.inf], [0.0, -np.inf]])
+    assert n_best_decodings(Problems.of(forbidden, schema, [at_most_one(2, 1)])[0], 3) == []
+    only_two_runs = Potentials.of([[-np.inf, 0.0], [0.0, -np.inf], [-np.inf, 1.0]])
+    assert n_best_decodings(Problems.of(only_two_runs, schema, [at_most_one(2, 1)])[0], 3) == []
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(states=3), Limits(states=12), Limits(iterations=1), Limits(seconds=0.0)]
+)
+def test_under_a_limit_bounds_are_honest(limits: Limits) -> None:
+    stopped = 0
+    for seed in range(3 * REPEATS):
+        problem, n = random_problem(seed, price=PRICES[seed % 3]), 6
+        expected, found = truth(problem), n_best_decodings(problem, n, limits)
+        for k, d in enumerate(found):
+            place = f"seed {seed}, rank {k}"
+            kth = expected[k] if k < len(expected) else -np.inf
+            assert d.certificate.bound >= kth - 1e-9, place
+            if d.states is None:
+                assert k == len(found) - 1, place
+                assert d.certificate.status is Status.UNKNOWN, place
+            else:
+                assert d.score <= kth + 1e-9, place
+            if d.certificate.status is Status.OPTIMAL:
+                assert d.score == pytest.approx(kth, rel=2e-7, abs=2e-7), place
+            else:
+                stopped += 1
+        if len(found) < n and all(d.states is not None for d in found):
+            assert len(found) == len(expected), f"seed {seed}"
+    assert stopped > 5
+
+
+def test_many_sequences_are_those_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    offsets = np.array([0, 4, 4, 5, 11])
+    potentials = Potentials.of(rng.normal(size=(11, 3)), rng.normal(size=(3, 3)), offsets=offsets)
+    problems = Problems.of(potentials, Schema(["a", "b", "c"], "plain"), [at_most_one(3, 1, 0.8)])
+    found = n_best_all(problems, 5, threads=2)
+    for problem, many in zip(problems, found, strict=True):
+        check_complete(problem, many, 5, "in a batch")
+        alone = n_best_decodings(problem, 5)
+        assert [d.score for d in alone] == [d.score for d in many]
+
+
+def test_a_longer_sequence_is_proved_with_many_ranks() -> None:
+    """40 tokens, 6 labels: the first must be the optimum, and all must be distinct and proved."""
+    rng = np.random.default_rng(1)
+    schema = Schema([f"y{i}" for i in range(6)], "plain")
+    potentials = Potentials.of(rng.normal(size=(40, 6)), 2 * np.eye(6))
+    rules = [at_most_one(6, label, penalty) for label, penalty in enumerate((3.0, np.inf, 1.0))]
+    problem = Problems.of(potentials, schema, rules)[0]
+    found = n_best_decodings(problem, 50)
+    assert len({d.states.tobytes() for d in found if d.states is not None}) == 50
+    assert {d.certificate.status for d in found} == {Status.OPTIMAL}
+    for (
+        d
+    ) in found:  # whatever differs from one of them at one token is among them, or not better than the last
+        assert d.states is not None
+        for t in rng.integers(0, 40, 5).tolist():
+            other = d.states.copy()
+            other[t] = (other[t] + 1) % 6
+            listed = any(np.array_equal(other, e.states) for e in found if e.states is not None)
+            assert listed or problem.score(other) <= found[-1].score + 1e-9
+
+
+def test_at_least_one_labelling_must_be_asked_for() -> None:
+    with pytest.raises(ValueError, match="n is 0"):
+        n_best_decodings(random_problem(0), 0)
