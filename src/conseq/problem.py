@@ -109,6 +109,16 @@ class Problem:
         """The model's score minus the penalties paid; −inf if a hard constraint is broken."""
         return self.potentials.score(states) - self.cost(self.violations(states))
 
+    @cached_property
+    def lowest(self) -> float:
+        """What every labelling scores at least, unless it is forbidden or breaks a hard constraint."""
+        potentials = self.potentials
+        steps = max(0, self.n_tokens - 1) * _least(potentials.pairwise)
+        tokens = sum(_least(row) for row in potentials.unary)
+        model = _least(potentials.start) + _least(potentials.end) + steps + tokens
+        soft = [c for c in self.charges if 0 < c.penalty < np.inf]
+        return model - sum(c.penalty * c.primitive.most(self.n_tokens) for c in soft)
+
     def cost(self, violations: NDArray[np.float64]) -> float:
         """Σ penalty · violation of one labelling's violations [P]."""
         return float(self.program.costs(violations[None])[0])
@@ -213,6 +223,11 @@ class Decoding:
         status = self.certificate.status.name
         gap = f", gap {self.certificate.gap:.3g}" if status == "FEASIBLE" else ""
         return f"Decoding({shown}{more}; score {self.score:.6g}, {status}{gap})"
+
+
+def _least(scores: NDArray) -> float:
+    """The least of the scores that are not forbidden, or 0 if all are."""
+    return float(np.min(scores, where=scores > -np.inf, initial=0.0))
 
 
 def _check_fit(potentials: Potentials, schema: Schema, corpus: Corpus | None) -> None:

@@ -191,7 +191,9 @@ def random_scores(rng: Rng, size: float, forbidden: float, *shape: int) -> np.nd
     return np.where(rng.random(shape) < forbidden, -np.inf, size * values)
 
 
-def random_potentials(rng: Rng, offsets: np.ndarray, n_states: int, label_of: np.ndarray | None) -> Potentials:
+def random_potentials(
+    rng: Rng, offsets: np.ndarray, n_states: int, label_of: np.ndarray | None
+) -> Potentials:
     length, size = int(offsets[-1]), float(rng.choice(SIZES))
     kinds = int(rng.integers(1, 4))
     unary = random_scores(rng, size, rng.choice(FORBIDDEN), length, n_states)

@@ -116,7 +116,11 @@ def random_graph(rng: np.random.Generator) -> Graph:
         later = range(levels[t], levels[t + 1]) if t < length else [levels[-1]]
         targets += [node for node in later if rng.random() < 0.85]
         first.append(len(targets))
-    gains = rng.normal(0, 2, len(targets)) if rng.random() < 0.7 else rng.integers(-2, 3, len(targets)).astype(float)
+    gains = (
+        rng.normal(0, 2, len(targets))
+        if rng.random() < 0.7
+        else rng.integers(-2, 3, len(targets)).astype(float)
+    )
     gains[rng.random(len(gains)) < 0.03] = -INF
     return Graph(levels, np.array(first), np.array(targets, dtype=np.int64), gains)
 
@@ -196,7 +200,9 @@ def random_machine(rng: np.random.Generator) -> Machine:
     states, symbols = int(rng.integers(1, 4)), int(rng.integers(1, 4))
     cost = rng.integers(0, 3, (states, symbols)) * (rng.random((states, symbols)) < 0.4)
     penalty = float(rng.choice([0.0, 0.5, 1.5, 1e6, INF]))
-    return Machine(rng.integers(0, states, (states, symbols)), cost.astype(float), int(rng.integers(states)), penalty)
+    return Machine(
+        rng.integers(0, states, (states, symbols)), cost.astype(float), int(rng.integers(states)), penalty
+    )
 
 
 def machine_arrays(machines: list[Machine]) -> tuple[np.ndarray, ...]:

@@ -10,7 +10,7 @@ from numba import config
 
 from conseq.kernels import band
 
-SEEDS = range(25 if config.DISABLE_JIT else 150)
+SEEDS = range(25 if config.DISABLE_JIT else 100)
 
 
 def cut(chain, label_of, floor, size, room=10_000):
@@ -25,7 +25,12 @@ def cut(chain, label_of, floor, size, room=10_000):
     if edges < 0:
         return None
     n = int(levels[-1])
-    return levels, nodes[:n], twin.Graph(levels, first[: n + 2], targets[:edges], gains[:edges]), steps[:edges]
+    return (
+        levels,
+        nodes[:n],
+        twin.Graph(levels, first[: n + 2], targets[:edges], gains[:edges]),
+        steps[:edges],
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -9,7 +9,7 @@ from numba import config
 
 from conseq.kernels import band, unfold
 
-SEEDS = range(60 if config.DISABLE_JIT else 600)
+SEEDS = range(60 if config.DISABLE_JIT else 300)
 ROOM = 2000
 NO_EDGES = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
 
@@ -30,8 +30,13 @@ class Case:
         self.read = np.zeros((n_edges, len(self.machines)), dtype=np.int16)
         for m, machine in enumerate(self.machines):
             self.read[:, m] = rng.integers(0, machine.next.shape[1], n_edges)
-        self.rest, following = np.empty(self.graph.n_nodes + 2), np.empty(self.graph.n_nodes + 2, dtype=np.int64)
-        band.complete(self.graph.first, self.graph.targets, self.graph.gains, self.graph.n_nodes, self.rest, following)
+        self.rest, following = (
+            np.empty(self.graph.n_nodes + 2),
+            np.empty(self.graph.n_nodes + 2, dtype=np.int64),
+        )
+        band.complete(
+            self.graph.first, self.graph.targets, self.graph.gains, self.graph.n_nodes, self.rest, following
+        )
 
     def values(self) -> dict[tuple[int, ...], float]:
         """Every way's nodes with its value: the gains, what the sums give back, less all charges."""

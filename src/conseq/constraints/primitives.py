@@ -98,6 +98,10 @@ class Linear:
         """Whether every step can be charged by itself: nothing is ever taken back and nothing is free."""
         return not self.once and self.bound == 0 and self.per_token == 0 and all(w > 0 for w, _ in self.terms)
 
+    def most(self, length: int) -> float:
+        """A violation that no labelling of so many tokens exceeds."""
+        return float(self.excess(max(0, int(self.steps.max())) * (length + 1), length))
+
     def automaton(self, length: int) -> Automaton:
         """The same violation as an automaton for sequences of `length` tokens (or fewer unless per_token)."""
         return _counting(self, length)
@@ -114,6 +118,10 @@ class Automaton:
     tests: tuple[TokenTest, ...] = ()
 
     is_local = False
+
+    def most(self, length: int) -> float:
+        """A violation that no labelling of so many tokens exceeds."""
+        return float(self.cost.max()) * (length + 1)
 
     def automaton(self, length: int) -> Automaton:
         """Itself: it reads sequences of any length."""

@@ -65,8 +65,10 @@ class Best:
         return score
 
     def prove(self, bound: float) -> None:
-        """No labelling scores more than `bound`."""
+        """No labelling scores more than `bound`; if all would have to score more, there is none."""
         self.bound = min(self.bound, bound)
+        if self.states is None and self.bound < self.problem.lowest - 1e-6 * (1 + abs(self.problem.lowest)):
+            self.bound = -np.inf
 
     @property
     def seconds(self) -> float:

@@ -41,6 +41,8 @@ MANY_RUNS = 100
 """Runs of Soft-DD where the first search did not get through."""
 AIM = 4.0
 """How far below the bound Soft-DD aims at first."""
+SMALL_PROGRAM = 50_000
+"""Steps of a chain for which the ILP is quick enough to be asked before a long search."""
 LITTLE_ROOM = 1 << 17
 """Product states and steps of the band that the first search may take."""
 TOKENS_AT_ONCE = 20_000
@@ -209,22 +211,33 @@ class _Pursuit:
         decodings = self.decodings
         a, b = self.potentials.bounds(i)
         problem = decodings.problems[i]
-        best = Best(problem, bound=float(decodings.bounds[i]))
+        best = Best(problem)
         if decodings.scores[i] > -np.inf:
             best.offer(decodings.states[a:b])
         best.offer(self.hint)
-        little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
-        runs = self._search(best, violated, multipliers, little)
+        best.prove(float(decodings.bounds[i]))
+        runs = 0.0
+        if best.states is not None:
+            little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
+            runs += self._search(best, violated, multipliers, little)
         if not self._is_done(best):
             again, multipliers = self._descend_again(best)
-            runs += again + self._search(best, violated, multipliers, self.limits)
+            runs += again
         edges = problem.n_tokens * problem.n_states**2
-        if not self._is_done(best) and edges <= self.limits.states:
+        if best.states is None and edges <= SMALL_PROGRAM:  # its relaxation often shows that there is none
+            self._program(best)
+        runs += self._search(best, violated, multipliers, self.limits)
+        if edges <= self.limits.states:
+            self._program(best)
+        self._put(i, best, runs)
+
+    def _program(self, best: Best) -> None:
+        """The ILP, for what is left of the time."""
+        if not self._is_done(best):
             rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
-            answer = ILP().decode(problem, limits=rest, hint=best.states)
+            answer = ILP().decode(best.problem, limits=rest, hint=best.states)
             best.offer(answer.states)
             best.prove(answer.certificate.bound)
-        self._put(i, best, runs)
 
     def _is_done(self, best: Best) -> bool:
         return best.settled or best.seconds >= self.limits.seconds

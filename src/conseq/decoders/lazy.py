@@ -76,7 +76,8 @@ def refine(best: Best, search: Search, active: list[int], limits: Limits) -> flo
     """
     length, size = search.ahead.shape
     work, runs, width = 0.0, 1, FIRST_BAND
-    band = None
+    band, edges = None, 0
+    search.until = best.begun + limits.seconds
     for _ in range(limits.iterations):
         if best.settled or best.seconds >= limits.seconds:
             break
@@ -102,7 +103,8 @@ def refine(best: Best, search: Search, active: list[int], limits: Limits) -> flo
             break
         else:
             best.prove(max(floor, best.score))
-            width, band = (WIDEN * width if width < WIDEST_BAND else np.inf), None
+            grows = width < WIDEST_BAND and band.n_edges > edges
+            width, edges, band = WIDEN * width if grows else np.inf, band.n_edges, None
             if found.multipliers is not None and not best.settled:
                 search, tries = towards(search, found.multipliers)
                 runs += tries

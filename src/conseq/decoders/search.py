@@ -8,6 +8,7 @@ room when they need some.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +32,8 @@ TIGHTENING = 30
 """Iterations of the multipliers; then the product states go on from the best ones."""
 FIRST_DEPTH = 1.0
 """How far below the bound product states are kept at first."""
+DEEPEST = 1e4
+"""How far below it is as good as without end."""
 SPREAD = 16.0
 """How far below the bound multipliers aim at least."""
 NO_EDGES = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
@@ -109,6 +112,7 @@ class Search:
     multipliers: Floats  # [K], of all sums of the program
     readers: Readers
     workspace: Workspace = field(default_factory=Workspace)
+    until: float = np.inf  # when to stop, by time.perf_counter
 
     @classmethod
     def of(
@@ -140,7 +144,9 @@ class Search:
 
     def moved(self, multipliers: Floats) -> Search:
         """The same search along scores that other multipliers shift."""
-        return Search.of(self.problem, self.potentials, multipliers, self.readers, self.workspace)
+        moved = Search.of(self.problem, self.potentials, multipliers, self.readers, self.workspace)
+        moved.until = self.until
+        return moved
 
     @cached_property
     def bound(self) -> float:
@@ -259,15 +265,14 @@ class Search:
         depth = step = FIRST_DEPTH
         work = last = 0.0
         while True:
-            at = max(floor, bound - depth)
+            at = max(floor, bound - depth) if depth < DEEPEST else floor
             found = self._unfold(band, selected, readings, shifted, lowered(at), most_states)
             work += found.work
             if found.states is not None or at == floor:
                 return found._replace(work=work)
-            if not found.is_exhaustive:
+            if not found.is_exhaustive or time.perf_counter() > self.until:
                 return found._replace(work=work, value=max(at, found.value))
-            if found.work < 1.5 * last:
-                step *= 2
+            step *= 1 if found.work > 1.5 * last else 2 if found.work > last else 8
             depth, last = depth + step, found.work
 
     def _unfold(

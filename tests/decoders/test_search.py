@@ -1,0 +1,140 @@
+"""`decoders/search.py` and `lazy.refine`: the best labelling under some primitives, by product states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import config
+from problems_of_all_rules import all_labellings, model_scores, random_problems, truth
+
+from conseq.decoders.base import Best, Limits
+from conseq.decoders.lazy import refine, wanted
+from conseq.decoders.readers import Readers
+from conseq.decoders.relaxation import folded
+from conseq.decoders.search import Search, Workspace, lowered
+from conseq.problem import Problem
+
+SEEDS = range(8 if config.DISABLE_JIT else 150)
+MANY = 100_000
+
+
+def feasible(seed: int) -> list[Problem]:
+    """Problems of at least one token, whose scores and local rules allow some labelling."""
+    found = []
+    for problem in random_problems(seed, 4):
+        if problem.n_tokens and model_scores(folded(problem), all_labellings(problem)).max() > -np.inf:
+            found.append(problem)
+    return found
+
+
+def relaxed_scores(problem: Problem, primitives: list[int]) -> dict[tuple[int, ...], float]:
+    """Each labelling's score under the local rules and these primitives alone."""
+    paths = all_labellings(problem)
+    scores = model_scores(folded(problem), paths)
+    n, length = paths.shape
+    labels = problem.label_of[paths].ravel()
+    starts = np.full(n, problem.first_token)
+    violations = problem.program.violations(labels, np.arange(n + 1) * length, starts)
+    for p in primitives:
+        paid = violations[:, p] > 0
+        scores[paid] -= problem.charges[p].penalty * violations[paid, p]
+    return {tuple(path): float(score) for path, score in zip(paths.tolist(), scores, strict=True)}
+
+
+def some_primitives(problem: Problem, rng: np.random.Generator) -> list[int]:
+    extra = np.flatnonzero(problem.program.is_extra)
+    return extra[rng.random(len(extra)) < 0.6].tolist()
+
+
+def random_multipliers(problem: Problem, primitives: list[int], rng: np.random.Generator) -> np.ndarray:
+    """For the sums among the primitives, as far as their multipliers may rise."""
+    ceilings = Readers.of(problem.program).ceilings
+    chosen = np.isin(np.arange(len(ceilings)), primitives)
+    return np.where(chosen, np.minimum(rng.exponential(1, len(ceilings)), ceilings), 0.0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_best_labelling_under_some_primitives(seed):
+    """Sums that the same counters settle may be charged besides: they, too, hold of the answer at the end."""
+    rng = np.random.default_rng(seed)
+    for problem in feasible(seed):
+        primitives = some_primitives(problem, rng)
+        multipliers = random_multipliers(problem, primitives, rng) if rng.random() < 0.5 else None
+        search = Search.of(problem, folded(problem), multipliers)
+        everything = relaxed_scores(problem, list(range(len(problem.charges))))
+        most = max(relaxed_scores(problem, primitives).values())
+        least = max(everything.values())
+        assert search.bound >= least - 1e-9 * (1 + abs(least)) or least == -np.inf
+        found = search.best(primitives, search.band(-np.inf, MANY), -np.inf, MANY)
+        if least > -np.inf:
+            assert found.states is not None
+        if found.states is None:
+            assert found.value == -np.inf
+            continue
+        settled = Readers.of(problem.program).select(primitives, problem.n_tokens).settled.tolist()
+        charged = relaxed_scores(problem, sorted({*primitives, *settled}))
+        best = max(charged.values())
+        assert found.value == pytest.approx(best, rel=1e-8, abs=1e-8)
+        assert charged[tuple(found.states.tolist())] == pytest.approx(best, rel=1e-8, abs=1e-8)
+        assert least - 1e-8 * (1 + abs(least)) <= found.value or least == -np.inf
+        assert found.value <= most + 1e-8 * (1 + abs(most))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_floor_loses_no_labelling_that_reaches_it(seed):
+    rng = np.random.default_rng(seed)
+    for problem in feasible(seed):
+        primitives = np.flatnonzero(problem.program.is_extra).tolist()
+        scores = relaxed_scores(problem, primitives)
+        best = max(scores.values())
+        if best == -np.inf:
+            continue
+        search = Search.of(problem, folded(problem), random_multipliers(problem, primitives, rng))
+        at = search.best(primitives, search.band(lowered(best), MANY), -np.inf, MANY)
+        assert at.value == pytest.approx(best, rel=1e-8, abs=1e-8)
+        above = best + 1e-3 * (1 + abs(best))
+        beyond = search.best(primitives, search.band(above, MANY), -np.inf, MANY)
+        assert beyond.states is None
+        assert beyond.value == -np.inf
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_little_room_gives_an_upper_bound(seed):
+    for problem in feasible(seed):
+        primitives = np.flatnonzero(problem.program.is_extra).tolist()
+        best = max(relaxed_scores(problem, primitives).values())
+        search = Search.of(problem, folded(problem))
+        for states in (1, 2, 5, 20):
+            found = search.best(primitives, search.band(-np.inf, MANY), -np.inf, states)
+            if found.is_exhaustive and found.states is None:
+                assert best == -np.inf
+            else:
+                assert found.value >= best - 1e-9 * (1 + abs(best)) or best == -np.inf
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_refine_from_any_start_ends_with_the_optimum(seed):
+    """Whatever is active at first, whatever the multipliers, with one workspace for all."""
+    rng = np.random.default_rng(seed)
+    workspace = Workspace()
+    for problem in feasible(seed):
+        best = Best(problem)
+        primitives = some_primitives(problem, rng)
+        multipliers = random_multipliers(problem, primitives, rng)
+        search = Search.of(problem, folded(problem), multipliers, Readers.of(problem.program), workspace)
+        active = sorted({*primitives, *np.flatnonzero(multipliers).tolist()})
+        refine(best, search, active, Limits())
+        optimum = truth(problem)
+        assert best.settled
+        assert best.score == pytest.approx(optimum, rel=1e-7, abs=1e-7)
+        assert best.bound >= optimum - 1e-9 * (1 + abs(optimum)) or optimum == -np.inf
+
+
+def test_wanted_are_the_primitives_that_are_paid_for_and_not_in_the_scores():
+    for seed in SEEDS:
+        for problem in feasible(seed):
+            states = all_labellings(problem)[-1]
+            violations = problem.violations(states)
+            for p, charge in enumerate(problem.charges):
+                paid = violations[p] > 0 and charge.penalty > 0 and not charge.primitive.is_local
+                assert (p in wanted(problem, states)) == paid, f"seed {seed}"
