@@ -24,6 +24,7 @@ from conseq.constraints import (
 )
 from conseq.constraints.base import sequence_corpus
 from conseq.constraints.primitives import run, token_classes
+from conseq.errors import RuleError
 from conseq.schema import Schema
 
 SEEDS = range(60)
@@ -163,3 +164,26 @@ def test_the_step_to_end_passes_no_test():
     linear = Linear(((1, counter),), 0)
     corpus = sequence_corpus(2, ["x", "x"])
     assert run(linear, np.array([0, 0]), token_classes(linear.tests, corpus)) == 2
+
+
+@pytest.mark.parametrize(
+    "weights", [(10**9, -(10**9)), (999_999_999, -1_000_003), (10**9, 7), (-5000, -4001)]
+)
+def test_sums_with_large_weights_as_automata_charge_the_same(weights):
+    rng = np.random.default_rng(0)
+    terms = tuple((weight, Counter(rng.integers(0, 2, (4, 4)))) for weight in weights)
+    linear = Linear(terms, 3.0 * weights[0])
+    automaton = linear.automaton(5)
+    assert len(automaton.next) < 200
+    for length in range(6):
+        for labels in product(range(3), repeat=length):
+            ids, classes = np.array(labels, dtype=int), np.zeros(length, dtype=int)
+            assert run(automaton, ids, classes) == run(linear, ids, classes)
+            assert run(linear, ids, classes) <= linear.most(length)
+
+
+def test_a_sum_with_too_many_totals_is_no_automaton():
+    rng = np.random.default_rng(0)
+    terms = tuple((int(w), Counter(rng.integers(0, 2, (9, 9)))) for w in rng.integers(-(10**9), 10**9, 12))
+    with pytest.raises(RuleError, match="more than 262,144 different totals"):
+        Linear(terms, 0.0).automaton(50)

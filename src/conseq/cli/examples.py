@@ -1,5 +1,6 @@
 """Picks telling examples for the demonstration.  a model and held-out data ─→ what to show.
 
+`Mended`: a sequence that one rule has read better, before and after.
 `Doubt`: a segment the model is not sure of, with what else it could be.
 `Hint`: a sequence read wrongly that one known label puts right.
 """
@@ -7,17 +8,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from conseq.constraints.base import Constraint
     from conseq.corpus import Corpus
+    from conseq.corpus import Sequence as CorpusSequence
     from conseq.labelled import LabelledSequence, LabelledSpan
     from conseq.labeller import SequenceLabeller
 
 LABELLINGS = 50
 """So many labellings are looked at for what a segment could be instead."""
+
+MOST_TOKENS = 40
+"""Longer sequences are no good examples."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A sequence read without rules and under them, the rule that alone leads there, whether all is right then."""
+
+    before: LabelledSequence
+    after: LabelledSequence
+    rule: Constraint
+    right: bool
+
+    def rows(self) -> list[tuple[LabelledSpan | None, LabelledSpan | None]]:
+        """The segments in which the readings differ, side by side where they overlap."""
+        left = [span for span in self.before.spans if _place(span) not in map(_place, self.after.spans)]
+        right = [span for span in self.after.spans if _place(span) not in map(_place, self.before.spans)]
+        rows: list[tuple[LabelledSpan | None, LabelledSpan | None]] = []
+        while left and right:
+            first, second = left[0].start < right[0].end, right[0].start < left[0].end
+            rows.append((left.pop(0) if first else None, right.pop(0) if second else None))
+        return rows + [(span, None) for span in left] + [(None, span) for span in right]
+
+
+def _place(span: LabelledSpan) -> tuple[int, int, str]:
+    return span.start, span.end, span.type
 
 
 @dataclass(frozen=True)
@@ -40,6 +70,31 @@ class Hint:
     repaired: int
 
 
+def mended(labeller: SequenceLabeller, rules: Sequence[Constraint], corpus: Corpus, count: int) -> list[Mended]:
+    """Sequences that the rules have read better, each by another rule: those put wholly right first."""
+    without = labeller.label(corpus, confidences=False)
+    under = labeller.with_constraints(rules).predict(corpus)
+    better = [i for i, sequence in enumerate(without) if _gain(corpus[i], sequence.labels, under[i]) > 0]
+    short = [i for i in better if len(corpus[i]) <= MOST_TOKENS]
+    found: list[tuple[bool, int, Mended]] = []
+    for rule in rules:
+        after = labeller.with_constraints([rule]).label(corpus.select(short), confidences=False)
+        for i, reading in zip(short, after, strict=True):
+            if reading.labels == under[i]:
+                right = under[i] == corpus[i].labels
+                gain = _gain(corpus[i], without[i].labels, under[i])
+                found.append((right, gain, Mended(without[i], reading, rule, right)))
+    found.sort(key=lambda item: item[:2], reverse=True)
+    by_rule = {example.rule: example for *_, example in reversed(found)}
+    return [example for *_, example in found if by_rule[example.rule] is example][:count]
+
+
+def _gain(sequence: CorpusSequence, before: list[str], after: list[str]) -> int:
+    """How many more labels are right afterwards."""
+    gold = sequence.labels or []
+    return _matches(after, gold) - _matches(before, gold)
+
+
 def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
     """The segment whose probability is nearest to one half, in a sequence of moderate length."""
     from conseq.decoders.marginals import marginals
@@ -48,7 +103,7 @@ def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
         (abs((span.confidence or 0.0) - 0.5), i, span)
         for i, sequence in enumerate(labeller.label(corpus))
         for span in sequence.spans
-        if len(sequence.tokens) <= 40 and span.end - span.start > 1
+        if len(sequence.tokens) <= MOST_TOKENS and span.end - span.start > 1
     ]
     if not spans:
         return None
@@ -76,10 +131,10 @@ def _reading(
 def hint(labeller: SequenceLabeller, corpus: Corpus) -> Hint | None:
     """The sequence in which one told label puts the most other tokens right."""
     best: Hint | None = None
-    for i, before in enumerate(labeller.label(corpus)):
+    for i, before in enumerate(labeller.label(corpus, confidences=False)):
         gold = corpus[i].labels or []
         wrong = [t for t, label in enumerate(gold) if label not in ("O", before.labels[t])]
-        if len(wrong) < 3 or len(gold) > 40 or not set(gold) <= set(labeller.schema_.labels):
+        if len(wrong) < 3 or len(gold) > MOST_TOKENS or not set(gold) <= set(labeller.schema_.labels):
             continue
         for token in [t for t in wrong if before.tokens[t].isalnum()][:4]:
             found = _told(labeller, corpus.select([i]), before, token, gold)
@@ -92,10 +147,10 @@ def _told(
     labeller: SequenceLabeller, alone: Corpus, before: LabelledSequence, token: int, gold: list[str]
 ) -> Hint:
     allowed = [[[label] if t == token else None for t, label in enumerate(gold)]]
-    after = labeller.label(alone, allowed=allowed)[0]
-    repaired = _right(after, gold) - _right(before, gold) - 1
+    after = labeller.label(alone, allowed=allowed, confidences=False)[0]
+    repaired = _matches(after.labels, gold) - _matches(before.labels, gold) - 1
     return Hint(before, after, token, labeller.schema_.spans([gold[token]])[0].type, repaired)
 
 
-def _right(sequence: LabelledSequence, gold: Iterable[str]) -> int:
-    return sum(label == true for label, true in zip(sequence.labels, gold, strict=True))
+def _matches(labels: list[str], gold: list[str]) -> int:
+    return sum(label == true for label, true in zip(labels, gold, strict=True))

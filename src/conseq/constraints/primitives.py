@@ -26,9 +26,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.tokens import TokenTest
 from conseq.corpus import Corpus
+from conseq.errors import RuleError
 
 Table = NDArray[np.int64]
 Amounts = NDArray[np.float64]
+
+FEW_SUMS, MOST_SUMS = 1 << 12, 1 << 18
+"""An automaton for a sum has a state per total of its range, or per total that can be, if there are many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +195,10 @@ def _counting(linear: Linear, length: int) -> Automaton:
         high = min(high, max(0, math.floor(limit) + 1))
     if not rises:
         low = max(low, min(0, math.floor(limit)))
-    sums = np.arange(low, high + 1)
+    sums = _attainable(amounts, low, high, length)
     after = sums[:, None] + amounts[None, :]
     kept = np.clip(after, low, high)
+    kept[~np.isin(kept, sums)] = 0  # never reached within so many tokens
     if falls:
         inner = np.zeros(after.shape)
         final = linear.excess(after, length)
@@ -209,8 +214,26 @@ def _counting(linear: Linear, length: int) -> Automaton:
         final = inner + opening
     return Automaton(
         symbols,
-        np.hstack([kept, kept]) - low,
+        np.searchsorted(sums, np.hstack([kept, kept])),
         np.hstack([inner, final]),
-        int(-low),
+        int(np.searchsorted(sums, 0)),
         linear.tests,
     )
+
+
+def _attainable(amounts: Table, low: int, high: int, length: int) -> Table:
+    """The sums that so many tokens can come to, or all in the range if they are few."""
+    if high - low < FEW_SUMS:
+        return np.arange(low, high + 1)
+    sums = np.zeros(1, dtype=np.int64)
+    for _ in range(length + 1):
+        more = np.unique(np.clip(sums[:, None] + np.append(amounts, 0), low, high))
+        if len(more) > MOST_SUMS:
+            raise RuleError(
+                f"the weights of a sum give more than {MOST_SUMS:,} different totals; give smaller ones, "
+                "or use the decoder auto"
+            )
+        if len(more) == len(sums):
+            break
+        sums = more
+    return sums

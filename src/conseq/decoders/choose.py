@@ -41,8 +41,6 @@ MANY_RUNS = 100
 """Runs of Soft-DD where the first search did not get through."""
 AIM = 4.0
 """How far below the bound Soft-DD aims at first."""
-SMALL_PROGRAM = 50_000
-"""Steps of a chain for which the ILP is quick enough to be asked before a long search."""
 LITTLE_ROOM = 1 << 17
 """Product states and steps of the band that the first search may take."""
 TOKENS_AT_ONCE = 20_000
@@ -120,6 +118,8 @@ def _decode_range(
         pursuit = _Pursuit(decodings, potentials, limits, hint)
         for group in _groups(hard, potentials.lengths[hard]):
             pursuit.run(group, violated[group - first])
+    part = slice(first, last)  # rounding may put a bound below the score that it bounds
+    decodings.bounds[part] = np.maximum(decodings.bounds[part], decodings.scores[part])
 
 
 def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int) -> NDArray[np.bool_]:
@@ -216,26 +216,24 @@ class _Pursuit:
             best.offer(decodings.states[a:b])
         best.offer(self.hint)
         best.prove(float(decodings.bounds[i]))
-        runs = 0.0
-        if best.states is not None:
-            little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
-            runs += self._search(best, violated, multipliers, little)
+        little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
+        runs = self._search(best, violated, multipliers, little)
         if not self._is_done(best):
             again, multipliers = self._descend_again(best)
             runs += again
         edges = problem.n_tokens * problem.n_states**2
-        if best.states is None and edges <= SMALL_PROGRAM:  # its relaxation often shows that there is none
-            self._program(best)
+        if best.states is None and edges <= self.limits.states:
+            self._program(best, ILP(relax=True))  # often shows that there is no labelling
         runs += self._search(best, violated, multipliers, self.limits)
         if edges <= self.limits.states:
-            self._program(best)
+            self._program(best, ILP())
         self._put(i, best, runs)
 
-    def _program(self, best: Best) -> None:
-        """The ILP, for what is left of the time."""
+    def _program(self, best: Best, program: ILP) -> None:
+        """The ILP or its relaxation, for what is left of the time."""
         if not self._is_done(best):
             rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
-            answer = ILP().decode(best.problem, limits=rest, hint=best.states)
+            answer = program.decode(best.problem, limits=rest, hint=best.states)
             best.offer(answer.states)
             best.prove(answer.certificate.bound)
 

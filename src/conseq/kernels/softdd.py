@@ -160,7 +160,8 @@ def descend(
         if value < least:
             least = value
             multipliers[:] = trial
-        if done >= most_runs or least <= score + 1e-9 * (1 + abs(score)):
+        closed = score > -np.inf and least <= score + 1e-9 * (1 + abs(score))
+        if done >= most_runs or closed:
             break
         if idle >= PATIENCE:
             step, spread, idle = step / 2, spread / 2, 0

@@ -224,6 +224,8 @@ def unfold(
     for m in range(memory.shape[1]):
         memory[0, m] = 0 if m < counters else automata[0][m - counters, 4]
     hopes[0], dreads[0] = settle(sums, memory, 0, False), dread(automata, memory, 0)
+    if hopes[0] == -np.inf or dreads[0] == np.inf:
+        return NOTHING, -np.inf, 1, 0
     reading, seen = readers_of(sums, counters), np.zeros(len(sums[2]), dtype=np.int64)
     count, n_edges, source, tried = 1, 0, 0, 0
     best, value = NOTHING, -np.inf
