@@ -15,8 +15,8 @@ test: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/kernels
 
 lint: $(READY)
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
 	$(BIN)/mypy
 
 bench: $(READY)

@@ -89,7 +89,7 @@ def test_plain_values(sequence):
     span = found["spans"][0]
     start, end = span.pop("characters")
     assert found["text"][start:end] == "A. Cau"
-    assert span == {"start": 1, "end": 3, "type": "author", "text": "A. Cau"}
+    assert span == {"start": 1, "end": 3, "type": "author", "text": "A. Cau", "confidence": None}
     assert json.loads(json.dumps(found)) == found
 
 

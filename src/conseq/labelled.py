@@ -1,6 +1,6 @@
 """Labelled sequences as a person wants to see them: tokens, labels, segments cut out of the text.
 
-    Corpus + Decodings (+ Potentials for the confidences) ─→ Labelled, a list of LabelledSequence
+    Corpus + Decodings (+ Lattices for the confidences) ─→ Labelled, a list of LabelledSequence
 
 In a notebook a labelled sequence shows its segments in colour.
 """
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.decoders.batch import Decodings
-from conseq.decoders.marginals import Lattice
-from conseq.potentials import Potentials
+from conseq.decoders.chances import Lattices
+from conseq.decoders.ways import TooManyStates
 from conseq.problem import Certificate
 from conseq.schema import Schema, Span
+from conseq.threads import map_chunks
 
 Characters = list[tuple[int, int]]
 """Start and end of each token in the text."""
@@ -41,8 +42,8 @@ def hue(type: str) -> int:
 
 @dataclass(frozen=True)
 class LabelledSpan:
-    """A segment: tokens start … end−1, its text, how probable it is (if asked for), its place in the original
-    text (if there is one)."""
+    """A segment: tokens start … end−1, its text, how probable it is under the rules (None if that was not
+    asked for, or takes too long to find exactly), its place in the original text (if there is one)."""
 
     start: int
     end: int
@@ -57,8 +58,7 @@ class LabelledSpan:
         found: dict[str, Any] = {"start": self.start, "end": self.end, "type": self.type, "text": self.text}
         if self.characters is not None:
             found["characters"] = list(self.characters)
-        if self.confidence is not None:
-            found["confidence"] = round(self.confidence, PLACES)
+        found["confidence"] = None if self.confidence is None else round(self.confidence, PLACES)
         return found
 
 
@@ -152,19 +152,24 @@ def label_corpus(
     corpus: Corpus,
     decodings: Decodings,
     schema: Schema,
-    potentials: Potentials | None = None,
+    lattices: Lattices | None = None,
     certificates: bool = True,
+    threads: int = 1,
 ) -> Labelled:
-    """Sequences with their labels; with `potentials` every segment gets its probability."""
+    """Sequences with their labels; with `lattices` every segment gets its probability, or None where the
+    rules make too many product states."""
     labels = corpus.split(schema.decode(decodings.labels))
+    segments = [schema.spans(names) for names in labels]
+    confidences = map_chunks(
+        lambda i, _: _confidences(lattices, i, segments[i], schema), range(len(labels) + 1), threads
+    )
     violations = _violations(decodings)
     found = Labelled()
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
         text, characters = sequence.text, sequence.characters
-        spans = schema.spans(labels[i])
-        confidences = _confidences(potentials, i, spans, schema)
-        cuts = [_span(tokens, text, characters, span, p) for span, p in zip(spans, confidences, strict=True)]
+        chances = zip(segments[i], confidences[i], strict=True)
+        cuts = [_span(tokens, text, characters, span, p) for span, p in chances]
         score, certificate = float(decodings.scores[i]), decodings[i].certificate if certificates else None
         broken = violations.get(i, {})
         found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
@@ -187,12 +192,15 @@ def _plain(certificate: Certificate) -> dict[str, Any]:
 
 
 def _confidences(
-    potentials: Potentials | None, i: int, spans: list[Span], schema: Schema
+    lattices: Lattices | None, i: int, spans: list[Span], schema: Schema
 ) -> list[float] | list[None]:
     """P(exactly this segment) of each span."""
-    if potentials is None or not spans:
+    if lattices is None or not spans:
         return [None] * len(spans)
-    lattice = Lattice.of(potentials, i)
+    try:
+        lattice = lattices[i]
+    except TooManyStates:
+        return [None] * len(spans)
     patterns = [schema.span_pattern(span.start, span.end, span.type) for span in spans]
     return [lattice.span_probability(span.start, *p) for span, p in zip(spans, patterns, strict=True)]
 

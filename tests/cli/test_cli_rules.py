@@ -105,6 +105,18 @@ class TestLabelling:
         assert certificate["iterations"] >= 1
         assert "certificate" not in plain
 
+    def test_confidences_that_are_too_dear_are_left_open(self, run, model, rules):
+        long = (TWO.strip(b"\n") + b"\n") * 60
+        path = rules(
+            *(f"count(PER) <= {k} count(LOC)  penalty 0.{k}" for k in range(1, 6)), "if LOC then PER  hard"
+        )
+        given = ("label", model, "--constraints", path)
+        record = json.loads(run(*given, "--format", "jsonl", stdin=long).out)
+        assert record["spans"]
+        assert {span["confidence"] for span in record["spans"]} == {None}
+        lines = [line.split("\t") for line in run(*given, "--format", "spans", stdin=long).out.splitlines()]
+        assert [line[3:5] for line in lines] == [[span["type"], ""] for span in record["spans"]]
+
     def test_threads_do_not_matter(self, run, ruled, data):
         one, two = (run("label", ruled, data / "bare.tsv", "--threads", n) for n in (1, 2))
         assert one == two

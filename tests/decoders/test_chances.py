@@ -13,10 +13,10 @@ from conseq.constraints.primitives import Counter, Linear
 from conseq.corpus import Corpus
 from conseq.decoders.base import Limits
 from conseq.decoders.chances import (
+    Lattices,
     RuledLattice,
     constrained_marginals,
     constrained_marginals_all,
-    lattices,
 )
 from conseq.decoders.enumeration import all_scores, labellings
 from conseq.decoders.marginals import Lattice, marginals
@@ -120,7 +120,7 @@ def test_rules_that_cannot_matter_make_no_product_states() -> None:
 def test_local_rules_alone_need_no_product_states() -> None:
     problem = chain(5, 3, [not_there(3, 2, 1), not_there(3, 3, 0, 1.5)])
     problems = Problems(problem.potentials, problem.program)
-    lattice = lattices(problems)[0]
+    lattice = Lattices(problems)[0]
     assert isinstance(lattice, Lattice)
     states, p, _ = distribution(problem)
     check_spans(problem, lattice, states, p, 0, "local")
@@ -151,12 +151,34 @@ def test_too_many_product_states_are_refused_in_a_sentence() -> None:
     assert constrained_marginals(problem).node.shape == (12, 3)
 
 
+def test_lattices_give_up_early_and_only_those_of_long_sequences() -> None:
+    """Three rules that double the states each: 2³ times those of the chain are too many, if not in truth."""
+    rules = [at_most_one(3, label, 1.0) for label in range(3)]
+    problem = chain(12, 3, rules)
+    exact = RuledLattice.of(problem)
+    doubled = [RuledLattice.of(chain(12, 3, [rule])).ways.n_nodes / (12 * 3 + 2) for rule in rules]
+    expected = int((12 * 3 + 2) * np.prod(doubled))
+    problems = Problems(problem.potentials, problem.program)
+    found = Lattices(problems, Limits(states=10 * expected))[0]
+    assert isinstance(found, RuledLattice)
+    assert np.array_equal(found.node, exact.node)
+    with pytest.raises(ConseqError, match=r"^sequence 0 .*product states"):
+        Lattices(problems, Limits(states=expected - 1))[0]
+
+
+def test_messages_count_from_the_number_given() -> None:
+    problem = chain(12, 3, [at_most_one(3, label, 1.0) for label in range(3)])
+    problems = Problems(problem.potentials, problem.program)
+    with pytest.raises(ConseqError, match=r"^sequence 41 "):
+        constrained_marginals_all(problems, Limits(states=50), first=41)
+
+
 def test_many_sequences_are_those_one_by_one() -> None:
     rng = np.random.default_rng(3)
     potentials = Potentials.of(rng.normal(size=(10, 3)), rng.normal(size=(3, 3)), offsets=[0, 4, 4, 5, 10])
     problems = Problems.of(potentials, Schema(["a", "b", "c"], "plain"), [at_most_one(3, 0, 1.0)])
     found = constrained_marginals_all(problems, threads=2)
-    for i, (problem, lattice) in enumerate(zip(problems, lattices(problems, threads=2), strict=True)):
+    for i, (problem, lattice) in enumerate(zip(problems, Lattices(problems), strict=True)):
         a, b = potentials.bounds(i)
         states, p, log_z = distribution(problem)
         assert found.log_partition[i] == pytest.approx(log_z, abs=1e-9)

@@ -122,6 +122,27 @@ def test_many_sequences_are_those_one_by_one() -> None:
         assert [d.score for d in alone] == [d.score for d in many]
 
 
+def test_a_hint_is_kept_where_time_is_short_and_changes_nothing_else() -> None:
+    """The worst feasible labelling of two sequences, none for the third, one that breaks a hard rule."""
+    rng = np.random.default_rng(6)
+    potentials = Potentials.of(rng.normal(size=(12, 2)), offsets=np.array([0, 3, 6, 9, 12]))
+    problems = Problems.of(potentials, Schema(["a", "b"], "plain"), [at_most_one(2, 1), at_most_one(2, 0)])
+    broken = np.array([0, 1, 0])
+    assert problems[3].score(broken) == -np.inf
+    worst = []
+    for problem in (problems[0], problems[1]):
+        states = np.concatenate(labellings(problem))
+        scores = all_scores(problem, states)
+        worst.append(states[np.where(scores > -np.inf, scores, np.inf).argmin()])
+    hint = np.concatenate([*worst, np.full(3, -1), broken]).astype(np.int64)
+    for problem, found in zip(problems, n_best_all(problems, 8, hint=hint), strict=True):
+        check_complete(problem, found, 8, "with a hint")
+    hasty = n_best_all(problems, 8, Limits(seconds=0.0, states=1), hint=hint)
+    for states, found in zip(worst, hasty[:2], strict=True):
+        assert any(np.array_equal(states, d.states) for d in found if d.states is not None)
+    assert all(d.score > -np.inf for found in hasty for d in found if d.states is not None)
+
+
 def test_a_longer_sequence_is_proved_with_many_ranks() -> None:
     """40 tokens, 6 labels: the first must be the optimum, and all must be distinct and proved."""
     rng = np.random.default_rng(1)

@@ -1,20 +1,282 @@
-"""`conseq demo`: learn from a few examples, obey rules, read what was never seen, and tell a person about it."""
+"""`conseq demo`: learn from a few examples, obey rules, read what was never seen, tell a person about it."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conseq.cli.examples import Doubt, Hint, Mended, doubt, hint, mended
+from conseq.cli.demo_rules import rules_for
+from conseq.cli.examples import Doubt, Hint, doubt, hint, mended
 from conseq.cli.progress import training_line
-from conseq.cli.show import Palette, console, counted, on_terminal, percent, show, show_table, side_by_side
+from conseq.cli.show import Palette, console, counted, on_terminal, percent, show, show_table
+from conseq.cli.sides import colour_sides, print_sides
 from conseq.cli.summary import decode_all
 
 if TYPE_CHECKING:
-    from conseq.cli.summary import Summary
     from conseq.constraints.base import Constraint
     from conseq.corpus import Corpus
     from conseq.labelled import LabelledSequence
     from conseq.labeller import SequenceLabeller
+
+HELD_OUT = 200
+"""Sequences that the model is measured on."""
+
+SHOWN, EXAMPLES = 2, 3
+"""Sequences shown as they are read, and those in which a rule decided."""
+
+ANOTHER = 1000
+"""Added to the seed for held-out data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model, the rules about its labels, and data that it has not seen."""
+
+    name: str
+    labeller: SequenceLabeller
+    rules: list[Constraint]
+    held_out: Corpus
+
+    @property
+    def ruled(self) -> SequenceLabeller:
+        """The same model under the rules."""
+        return self.labeller.with_constraints(self.rules)
+
+
+def demo(
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives other data.")] = 0,
+    size: Annotated[
+        int, typer.Option(metavar="N", min=10, help="How many citations, and addresses, to learn from.")
+    ] = 100,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Keep the data, the rules and the models in this folder.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Show what conseq does: it learns to read citations and addresses, and obeys rules.
+
+    \b
+    Examples:
+      conseq demo
+      conseq demo --size 400 --seed 7
+      conseq demo --save demo
+    """
+    if save is not None:
+        os.makedirs(save, exist_ok=True)
+    _paragraph("conseq learns to label sequences from examples, and obeys rules about whole sequences.")
+    trained = _learn("citations", size, seed, save)
+    _heading(
+        "Reading new citations", "Other authors and titles than those it learned from, and no rules yet."
+    )
+    _show_sequences(trained)
+    _heading(
+        "Rules about the whole citation", "How many of the new citations break them without and with rules:"
+    )
+    _show_rules(trained)
+    _heading("What the rules change", f"Measured on {len(trained.held_out)} new citations.")
+    _show_change(trained)
+    _heading("Where a rule decided", "Each rule leads to this reading even as the only one.")
+    _show_mended(trained, EXAMPLES)
+    palette = Palette(trained.labeller.schema_.types())
+    uncertain = doubt(trained.labeller, trained.held_out)
+    if uncertain is not None:
+        _show_doubt(uncertain, palette)
+    told = hint(trained.ruled, trained.held_out)
+    if told is not None:
+        _show_hint(told, palette)
+    trained = _learn("addresses", size, seed, save)
+    show(
+        f"With {counted(len(trained.rules), 'rule')} about addresses, on {len(trained.held_out)} new ones:\n"
+    )
+    _show_change(trained)
+    _show_mended(trained, 1)
+    _show_next(save)
+
+
+# ── learning ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _learn(name: str, size: int, seed: int, save: str | None) -> Trained:
+    from conseq.datasets import load
+    from conseq.labeller import SequenceLabeller
+
+    train = load(name, size, seed)
+    labels = len(train.labels.vocabulary) if train.labels else 0
+    _heading(
+        f"Learning from {name}",
+        f"{len(train):,} generated {name}, {train.n_tokens:,} tokens, each with one of {labels} labels.",
+    )
+    with training_line("F1") as line:
+        line.enter("learning")
+        labeller = SequenceLabeller("fields").fit(train, watch=line.watch)
+    training = labeller.report_.training
+    steps = counted(training.iterations, "step")
+    show(f"Learned in {training.seconds:.1f} s: {training.features:,} weights, {steps}.")
+    trained = Trained(name, labeller, rules_for(name, labeller.schema_), load(name, HELD_OUT, seed + ANOTHER))
+    if save is not None:
+        _save(trained, train, save)
+    return trained
+
+
+def _save(trained: Trained, train: Corpus, folder: str) -> None:
+    from conseq.constraints.language import format_constraints
+    from conseq.io import write
+
+    path = os.path.join(folder, trained.name)
+    write(train, f"{path}-train.tsv", "columns")
+    write(trained.held_out, f"{path}-test.tsv", "columns")
+    write(trained.held_out, f"{path}.txt", "text")
+    trained.labeller.save(f"{path}.model")
+    with open(f"{path}.rules", "w", encoding="utf-8") as file:
+        file.write(format_constraints(trained.rules))
+
+
+# ── showing ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _heading(title: str, line: str) -> None:
+    show()
+    show(title, "bold cyan")
+    if not on_terminal():
+        print("─" * len(title))
+    _paragraph(line)
+
+
+def _paragraph(text: str) -> None:
+    """Text that a terminal breaks between words."""
+    show(text, "none")
+
+
+def _show_sequences(trained: Trained) -> None:
+    """The first few sequences of moderate length, with the fields found."""
+    corpus = trained.held_out
+    short = [i for i in range(len(corpus)) if len(corpus[i]) <= 45][:SHOWN]
+    sequences = trained.labeller.label(corpus.select(short))
+    if on_terminal():
+        palette = Palette(trained.labeller.schema_.types())
+        types = (span.type for sequence in sequences for span in sequence.spans)
+        console().print("", palette.legend(types), "", sep="\n")
+        for sequence in sequences:
+            console().print(palette.coloured(sequence), end="\n\n")
+        return
+    for sequence in sequences:
+        width = max((len(span.type) for span in sequence.spans), default=0)
+        print(f"\n{sequence.text}")
+        for span in sequence.spans:
+            print(f"    {span.type.ljust(width)}  {span.text}")
+
+
+def _show_rules(trained: Trained) -> None:
+    """Every rule with its price and how many sequences break it."""
+    _, summary = decode_all(trained.ruled, trained.held_out)
+    rows = []
+    for rule in trained.rules:
+        line = rule.line()
+        rows.append([line, rule.price, str(summary.before[line]), str(summary.after[line])])
+    if not on_terminal():
+        show()
+    show_table(["rule", "price", "without", "with"], rows)
+
+
+def _show_change(trained: Trained) -> None:
+    """Scores without and with the rules, what was proved, and what became better or worse."""
+    import numpy as np
+
+    from conseq.evaluate import evaluate_ids
+
+    corpus = trained.held_out
+    gold, schema = trained.labeller.gold_ids(corpus)
+    (before, _), (after, summary) = (decode_all(each, corpus) for each in (trained.labeller, trained.ruled))
+    reports = [evaluate_ids(gold, ids, corpus.offsets, schema) for ids in (before, after)]
+    right = [np.add.reduceat(ids == gold, corpus.offsets[:-1], dtype=int) for ids in (before, after)]
+    whole = [str((counts == np.diff(corpus.offsets)).sum()) for counts in right]
+    rows = [
+        ["tokens labelled rightly", *(f"{percent(report.accuracy)} %" for report in reports)],
+        ["whole fields, F1", *(f"{percent(report.span.total.f1)} %" for report in reports)],
+        [f"{trained.name} without a mistake", *whole],
+    ]
+    show_table(["", "without rules", "with rules"], rows)
+    gain = right[1] - right[0]
+    changed = sum(
+        (part != other).any() for part, other in zip(*map(corpus.split, (before, after)), strict=True)
+    )
+    if not on_terminal():
+        show()
+    better, worse = (gain > 0).sum(), (gain < 0).sum()
+    show(f"The rules changed {changed} of them: {better} for the better, {worse} for the worse.")
+    proved = f"{summary.certified} of {summary.sequences} answers are proved to be the best under the rules"
+    _paragraph(f"{proved}; that took {summary.mean_iterations:.2f} Viterbi runs on average.")
+
+
+def _show_mended(trained: Trained, count: int) -> None:
+    palette = Palette(trained.labeller.schema_.types())
+    for found in mended(trained.labeller, trained.rules, trained.held_out, count):
+        show()
+        _paragraph(found.after.text or " ".join(found.after.tokens))
+        show(f"Rule: {found.rule.line()}" + (" (now all of it is right)" if found.right else ""), "bold")
+        if on_terminal():
+            colour_sides(found, palette)
+        else:
+            print_sides(found)
+
+
+def _show_doubt(found: Doubt, palette: Palette) -> None:
+    _heading(
+        "It says when it is not sure",
+        "Every segment has a probability. Here, without rules, one is in doubt:",
+    )
+    show()
+    _show_text(found.sequence, palette)
+    show()
+    for reading, chance in found.readings:
+        _paragraph(f"  {100 * chance:3.0f} %  {reading}")
+
+
+def _show_hint(found: Hint, palette: Palette) -> None:
+    token = found.before.tokens[found.token]
+    _heading(
+        "Tell it one label, and the rest follows",
+        f"This one it read wrongly. Told that “{token}” belongs to the {found.type}, it corrects "
+        f"{counted(found.repaired, 'more token')} by itself:",
+    )
+    for name, sequence in [("before", found.before), ("after", found.after)]:
+        show(f"\n{name}:", "dim")
+        _show_text(sequence, palette)
+
+
+def _show_text(sequence: LabelledSequence, palette: Palette) -> None:
+    """One sequence with its legend, or with the names of its segments in it."""
+    if not on_terminal():
+        parts = (f"[{type}: {piece}]" if type else piece for piece, type in sequence.pieces())
+        print(" ".join(parts))
+        return
+    console().print(palette.legend(span.type for span in sequence.spans))
+    console().print(palette.coloured(sequence))
+
+
+def _show_next(save: str | None) -> None:
+    _heading("What to do next", "With your own data (a token and its label a line, blank lines between):")
+    mine = [
+        "conseq train train.tsv --dev dev.tsv -m my.model",
+        "conseq evaluate my.model test.tsv --constraints rules.txt",
+        "conseq label my.model new.txt --text --constraints rules.txt --format spans",
+    ]
+    measure = f"conseq evaluate {save}/citations.model {save}/citations-test.tsv"
+    kept = [
+        measure,
+        f"{measure} --constraints {save}/citations.rules",
+        f"conseq label {save}/citations.model {save}/citations.txt --text --format spans",
+    ]
+    for line in mine:
+        show(f"  {line}", "green")
+    if save is None:
+        show("Or with the data of this demonstration, after `conseq demo --save demo`.")
+        return
+    show("Or with the data of this demonstration:")
+    for line in kept:
+        show(f"  {line}", "green")

@@ -28,7 +28,7 @@ MOST_TOKENS = 40
 
 @dataclass(frozen=True)
 class Mended:
-    """A sequence read without rules and under them, the rule that alone leads there, whether all is right then."""
+    """A sequence read without rules and under them, the rule that alone leads there, whether all is right."""
 
     before: LabelledSequence
     after: LabelledSequence
@@ -36,9 +36,12 @@ class Mended:
     right: bool
 
     def rows(self) -> list[tuple[LabelledSpan | None, LabelledSpan | None]]:
-        """The segments in which the readings differ, side by side where they overlap."""
-        left = [span for span in self.before.spans if _place(span) not in map(_place, self.after.spans)]
-        right = [span for span in self.after.spans if _place(span) not in map(_place, self.before.spans)]
+        """The segments that differ or that the rule names, side by side where they overlap."""
+        same = {_place(span) for span in self.before.spans} & {_place(span) for span in self.after.spans}
+        left, right = (
+            [span for span in reading.spans if _place(span) not in same or span.type in self.rule.names]
+            for reading in (self.before, self.after)
+        )
         rows: list[tuple[LabelledSpan | None, LabelledSpan | None]] = []
         while left and right:
             first, second = left[0].start < right[0].end, right[0].start < left[0].end
@@ -61,32 +64,34 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Hint:
-    """A sequence read wrongly, the token told and its type, the reading then, further tokens put right."""
+    """A sequence read wrongly, the token told and its type, the reading then, further tokens put right, and
+    whether all are."""
 
     before: LabelledSequence
     after: LabelledSequence
     token: int
     type: str
     repaired: int
+    right: bool
 
 
-def mended(labeller: SequenceLabeller, rules: Sequence[Constraint], corpus: Corpus, count: int) -> list[Mended]:
+def mended(
+    labeller: SequenceLabeller, rules: Sequence[Constraint], corpus: Corpus, count: int
+) -> list[Mended]:
     """Sequences that the rules have read better, each by another rule: those put wholly right first."""
     without = labeller.label(corpus, confidences=False)
     under = labeller.with_constraints(rules).predict(corpus)
-    better = [i for i, sequence in enumerate(without) if _gain(corpus[i], sequence.labels, under[i]) > 0]
-    short = [i for i in better if len(corpus[i]) <= MOST_TOKENS]
-    found: list[tuple[bool, int, Mended]] = []
-    for rule in rules:
-        after = labeller.with_constraints([rule]).label(corpus.select(short), confidences=False)
-        for i, reading in zip(short, after, strict=True):
-            if reading.labels == under[i]:
-                right = under[i] == corpus[i].labels
-                gain = _gain(corpus[i], without[i].labels, under[i])
-                found.append((right, gain, Mended(without[i], reading, rule, right)))
-    found.sort(key=lambda item: item[:2], reverse=True)
-    by_rule = {example.rule: example for *_, example in reversed(found)}
-    return [example for *_, example in found if by_rule[example.rule] is example][:count]
+    gains = [_gain(corpus[i], sequence.labels, under[i]) for i, sequence in enumerate(without)]
+    better = [i for i, gain in enumerate(gains) if gain > 0 and len(corpus[i]) <= MOST_TOKENS]
+    right = {i: under[i] == corpus[i].labels for i in better}
+    better.sort(key=lambda i: (right[i], gains[i]), reverse=True)
+    alone = {r: labeller.with_constraints([r]).label(corpus.select(better), confidences=False) for r in rules}
+    found: dict[Constraint, Mended] = {}
+    for place, i in enumerate(better):
+        deciding = [rule for rule in rules if alone[rule][place].labels == under[i]]
+        if deciding and not found.keys() & set(deciding):
+            found[deciding[0]] = Mended(without[i], alone[deciding[0]][place], deciding[0], right[i])
+    return list(found.values())[:count]
 
 
 def _gain(sequence: CorpusSequence, before: list[str], after: list[str]) -> int:
@@ -138,7 +143,7 @@ def hint(labeller: SequenceLabeller, corpus: Corpus) -> Hint | None:
             continue
         for token in [t for t in wrong if before.tokens[t].isalnum()][:4]:
             found = _told(labeller, corpus.select([i]), before, token, gold)
-            if best is None or found.repaired > best.repaired:
+            if best is None or (found.right, found.repaired) > (best.right, best.repaired):
                 best = found
     return best if best is not None and best.repaired > 0 else None
 
@@ -149,7 +154,9 @@ def _told(
     allowed = [[[label] if t == token else None for t, label in enumerate(gold)]]
     after = labeller.label(alone, allowed=allowed, confidences=False)[0]
     repaired = _matches(after.labels, gold) - _matches(before.labels, gold) - 1
-    return Hint(before, after, token, labeller.schema_.spans([gold[token]])[0].type, repaired)
+    return Hint(
+        before, after, token, labeller.schema_.spans([gold[token]])[0].type, repaired, after.labels == gold
+    )
 
 
 def _matches(labels: list[str], gold: list[str]) -> int:

@@ -47,7 +47,6 @@ def label(
     tokens: TokensOption = None,
     input_format: Annotated[
         InputFormat,
-        LimitOption,
         typer.Option(
             metavar=one_of(InputFormat),
             help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns "

@@ -88,12 +88,13 @@ def as_jsonl(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: i
 
 
 def as_spans(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """A line a segment: sequence, start, end, type, confidence, text, with tabs between."""
+    """A line a segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
     lines = []
     for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
         for span in sequence.spans:
             text = " ".join(span.text.split())
-            lines.append(f"{number}\t{span.start}\t{span.end}\t{span.type}\t{span.confidence:.4f}\t{text}\n")
+            sure = "" if span.confidence is None else f"{span.confidence:.4f}"
+            lines.append(f"{number}\t{span.start}\t{span.end}\t{span.type}\t{sure}\t{text}\n")
     return "".join(lines)
 
 

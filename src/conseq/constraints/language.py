@@ -2,6 +2,7 @@
 
     text ─lines─→ scanner.scan ─pieces─→ grammar.read_rule ─→ Constraint
     constraints ─line(), price─→ format_constraints ─→ text
+    text, path, rule, rules or lines ─→ as_constraints ─→ Constraints that fit the labels
 
 One rule a line, each with its price, comments after #:
 
@@ -11,8 +12,11 @@ One rule a line, each with its price, comments after #:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from conseq import constraints as library
 from conseq.constraints import names, scanner, writing
@@ -22,6 +26,9 @@ from conseq.constraints.reader import Mention
 from conseq.errors import RuleError
 from conseq.schema import Schema
 from conseq.schema.scheme import AUTO
+
+Rules = str | os.PathLike[str] | Constraint | Iterable[Constraint | str] | None
+"""None, a text in the language, the path of a rule file, a rule, or a list of rules and lines."""
 
 _ALIGNED = 60
 """Prices stand in one column after lines of up to this length."""
@@ -69,6 +76,26 @@ def read_constraints(path: str | Path, schema: Schema | None = None) -> list[Con
     return parse_constraints(text, schema=schema, path=str(path))
 
 
+def as_constraints(given: Rules, schema: Schema) -> tuple[Constraint, ...]:
+    """Rules in any form as objects that fit the labels; a line in a list is numbered by its place, from 1.
+
+    >>> schema = Schema(["O", "x", "y"], "plain")
+    >>> [str(rule) for rule in as_constraints(["if x then y hard", library.NotBoth("y", "O")], schema)]
+    ['if x then y  hard', 'not both y and O  hard']
+    """
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return _of_text(given, schema)
+    if isinstance(given, os.PathLike):
+        return tuple(read_constraints(Path(given), schema))
+    items = [given] if isinstance(given, Constraint) else given
+    if not isinstance(items, Iterable):
+        kind = type(given).__name__
+        raise RuleError(f"constraints is of type {kind}; give a text of rules, a path, or a list of rules")
+    return tuple(rule for number, item in enumerate(items, 1) for rule in _of_item(item, number, schema))
+
+
 def format_constraints(constraints: Iterable[Constraint]) -> str:
     """A text that states the rules and reads back equal.
 
@@ -114,3 +141,47 @@ def _check_mention(mention: Mention, schema: Schema) -> None:
         library.OnlySteps(((writing.START, mention.name),)).lower(schema, None)  # which knows what to say
     else:
         names.inside(schema, mention.name)
+
+
+# ── rules in any form ───────────────────────────────────────────────────────────────────────────
+
+
+def _of_text(text: str, schema: Schema) -> tuple[Constraint, ...]:
+    try:
+        return _parsed(text, schema)
+    except RuleError:
+        if "\n" not in text and os.path.isfile(text):
+            raise RuleError(f"{text!r} is a file, not a rule; give pathlib.Path({text!r})") from None
+        raise
+
+
+def _of_item(item: Any, number: int, schema: Schema) -> tuple[Constraint, ...]:
+    """The rule that stands at this place of a list; none for a blank line."""
+    if isinstance(item, Constraint):
+        _check_object(item, schema)
+        return (item,)
+    if not isinstance(item, str):
+        raise RuleError(f"a rule is of type {type(item).__name__}; give a Constraint or a line", line=number)
+    try:
+        return _parsed(item, schema)
+    except RuleError as error:
+        raise RuleError(error.message, line=number, column=error.column) from None
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, schema: Schema) -> tuple[Constraint, ...]:
+    """Kept, for the same rules may be given for one short sequence after another."""
+    return tuple(parse_constraints(text, schema=schema))
+
+
+@lru_cache(maxsize=256)
+def _check_object(rule: Constraint, schema: Schema) -> None:
+    """Raise if a rule made in Python does not fit the labels; kept for the same reason."""
+    try:
+        if not rule.varies:
+            rule.lower(schema, None)
+            return
+        for name in rule.names:  # such a rule is lowered when its sequences are known
+            names.inside(schema, name)
+    except RuleError as error:
+        raise RuleError(f"{error.message} (rule: {rule.line()})") from None

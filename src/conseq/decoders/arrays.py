@@ -11,25 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.constraints.base import Constraint
-from conseq.constraints.language import parse_constraints, read_constraints
+from conseq.constraints.language import Rules, as_constraints
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.choose import Auto, decode_all
-from conseq.errors import ConseqError, DataError, RuleError, SchemaError, ScoreError
+from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
 from conseq.schema import Schema
 from conseq.schema.scheme import AUTO, Scheme, detect_scheme
 
-Rules = str | PathLike[str] | Constraint | Iterable[Constraint | str] | None
 Labels = Iterable[Any] | Mapping[int, str] | None
 
 
@@ -77,7 +73,7 @@ def decode(
     schema = _schema(labels, scheme, sequences[0].shape[1])
     potentials = _potentials(sequences, single, pairwise, start, end)
     corpus = None if tokens is None else _corpus([tokens] if single else tokens, potentials, single)
-    problems = Problems.of(potentials, schema, _rules(constraints, schema), corpus)
+    problems = Problems.of(potentials, schema, as_constraints(constraints, schema), corpus)
     found = _answers(problems, decoder, _limits(limits), n_best)
     return found[0] if single else found
 
@@ -172,7 +168,7 @@ def _potentials(
     return Potentials.of(unary, steps if len(steps) else None, start, end, offsets, kind=kind)
 
 
-# ── labels, rules, tokens, limits ───────────────────────────────────────────────────────────────
+# ── labels, tokens, limits ─────────────────────────────────────────────────────────────────────
 
 
 def _schema(labels: Labels, scheme: Scheme | str | None, size: int) -> Schema:
@@ -196,37 +192,6 @@ def _schema(labels: Labels, scheme: Scheme | str | None, size: int) -> Schema:
 def _schema_of(names: tuple[str, ...], scheme: Scheme | str) -> Schema:
     """Kept, for `decode` may be called for one short sequence after another."""
     return Schema(names, detect_scheme(names) if scheme == AUTO else scheme)
-
-
-def _rules(given: Rules, schema: Schema) -> list[Constraint]:
-    """Rules as objects, their names checked; a line in a list is numbered by its place."""
-    if given is None:
-        return []
-    if isinstance(given, str):
-        return list(_parsed(given, schema))
-    if isinstance(given, PathLike):
-        return read_constraints(Path(given), schema)
-    if isinstance(given, Constraint):
-        return [given]
-    rules: list[Constraint] = []
-    for number, rule in enumerate(given, start=1):
-        rules += [rule] if isinstance(rule, Constraint) else _line(rule, number, schema)
-    return rules
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str, schema: Schema) -> tuple[Constraint, ...]:
-    """Kept for the same reason."""
-    return tuple(parse_constraints(text, schema=schema))
-
-
-def _line(line: Any, number: int, schema: Schema) -> list[Constraint]:
-    if not isinstance(line, str):
-        raise RuleError(f"a rule is of type {type(line).__name__}; give a Constraint or a line", line=number)
-    try:
-        return list(_parsed(line, schema))
-    except RuleError as error:
-        raise RuleError(error.message, line=number, column=error.column) from None
 
 
 def _corpus(tokens: Sequence[Any], potentials: Potentials, single: bool) -> Corpus:

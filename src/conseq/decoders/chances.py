@@ -2,7 +2,7 @@
 
     Problem  ─→ RuledLattice ─→ node[T,S], log_partition, span_probability (many times)
     Problems ─→ constrained_marginals_all ─→ Marginals
-    Problems ─→ lattices ─→ a Lattice or RuledLattice per sequence
+    Problems ─→ Lattices ─→ [i] a Lattice or RuledLattice, made when it is asked for
 
 The sums run over the product states of all rules that can tell the labellings of a sequence apart, so they
 are exact; where there are too many product states, one sentence says so. Local rules are in the scores and
@@ -12,25 +12,28 @@ cost nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import Limits
-from conseq.decoders.marginals import Lattice, Marginals, marginals
+from conseq.decoders.marginals import Lattice, Marginals, marginals, span_masks
 from conseq.decoders.relaxation import folded
 from conseq.decoders.ways import TooManyStates, Ways
-from conseq.errors import InfeasibleError, ScoreError
+from conseq.errors import InfeasibleError
 from conseq.kernels import graph as kernel
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.threads import map_chunks
 
 Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 
 FOR_SUMS = Limits(states=200_000)
 """Product states of one sequence that sums may run over, unless other limits are given."""
+QUICK = Limits(states=10_000)
+"""The same where an answer is welcome, but not worth waiting for: with 36 labels some 10 ms for one, and less
+to find that there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +52,15 @@ class RuledLattice:
         return cls._of(problem, folded(problem), limits, 0)
 
     @classmethod
-    def _of(cls, problem: Problem, potentials: Potentials, limits: Limits, i: int) -> RuledLattice:
+    def _of(
+        cls, problem: Problem, potentials: Potentials, limits: Limits, i: int, quick: bool = False
+    ) -> RuledLattice:
         if problem.n_tokens == 0:
             return cls._empty(problem, i)
         try:
-            ways = _product(problem, potentials, limits.states)
-        except TooManyStates as error:
-            raise TooManyStates(f"sequence {i} (from 0): {error}") from None
+            ways = _product(problem, potentials, limits.states, quick)
+        except TooManyStates:
+            raise _too_many(limits.states, i) from None
         shares, passing = np.empty(len(ways.targets)), np.empty(ways.n_nodes)
         log_partition = -np.inf if ways.is_empty else kernel.shares_of(ways.arrays, shares)
         if log_partition == -np.inf:
@@ -90,21 +95,11 @@ class RuledLattice:
 
         Masks are bool[S], inside bool[L,S]. A neighbour that does not exist, or is None, imposes nothing.
         """
-        length, size = self.shape
-        rows = _mask("inside", inside, (np.shape(inside)[0], size))
-        stop, first = start + len(rows), start
-        if not 0 <= start <= stop <= length:
-            raise ScoreError(
-                f"the sequence has {length} tokens; a span from {start} to {stop} is not within it"
-            )
-        if before is not None and start > 0:
-            rows, first = np.vstack([_mask("before", before, (size,)), rows]), start - 1
-        if after is not None and stop < length:
-            rows = np.vstack([rows, _mask("after", after, (size,))])
-        if not len(rows):
+        first, masks = span_masks(self.shape, start, before, inside, after)
+        if not len(masks):
             return 1.0
         ways = self.ways
-        return min(1.0, kernel.passage(ways.arrays, ways.states, self.shares, self.passing, first, rows))
+        return min(1.0, kernel.passage(ways.arrays, ways.states, self.shares, self.passing, first, masks))
 
 
 def constrained_marginals(problem: Problem, limits: Limits = FOR_SUMS) -> Marginals:
@@ -120,8 +115,13 @@ def constrained_marginals(problem: Problem, limits: Limits = FOR_SUMS) -> Margin
     return constrained_marginals_all(_alone(problem), limits)
 
 
-def constrained_marginals_all(problems: Problems, limits: Limits = FOR_SUMS, threads: int = 1) -> Marginals:
-    """Marginals of every token of every sequence under the rules."""
+def constrained_marginals_all(
+    problems: Problems, limits: Limits = FOR_SUMS, threads: int = 1, first: int = 0
+) -> Marginals:
+    """Marginals of every token of every sequence under the rules.
+
+    `first` is the number that messages give to the first sequence, for problems that are part of more.
+    """
     potentials = folded(problems)
     if not problems.program.is_extra.any():
         found = marginals(potentials, threads)
@@ -130,32 +130,49 @@ def constrained_marginals_all(problems: Problems, limits: Limits = FOR_SUMS, thr
 
     def work(i: int, _: int) -> None:
         a, b = potentials.bounds(i)
-        lattice = RuledLattice._of(problems[i], potentials[i], limits, i)
+        lattice = RuledLattice._of(problems[i], potentials[i], limits, first + i)
         node[a:b], log_partition[i] = lattice.node, lattice.log_partition
 
     map_chunks(work, range(len(problems) + 1), threads)
     return Marginals(node, log_partition)
 
 
-def lattices(
-    problems: Problems, limits: Limits = FOR_SUMS, threads: int = 1
-) -> list[Lattice] | list[RuledLattice]:
-    """Of every sequence, what gives spans their probabilities under the rules."""
-    potentials = folded(problems)
-    bounds = range(len(problems) + 1)
-    if not problems.program.is_extra.any():
-        return map_chunks(lambda i, _: Lattice.of(potentials, i), bounds, threads)
-    return map_chunks(lambda i, _: RuledLattice._of(problems[i], potentials[i], limits, i), bounds, threads)
+@dataclass(frozen=True, eq=False)
+class Lattices:
+    """Of every sequence, what gives spans their probabilities under the rules; made when asked for, not kept.
+
+    [i] raises TooManyStates if the limit does not suffice. It is quick to: also where the rules, if each
+    multiplied the states as it does alone, would make too many.
+    """
+
+    problems: Problems
+    limits: Limits = QUICK
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+    def __getitem__(self, i: int) -> Lattice | RuledLattice:
+        if not self.problems.program.is_extra.any():
+            return Lattice.of(self._potentials, i)
+        return RuledLattice._of(self.problems[i], self._potentials[i], self.limits, i, quick=True)
+
+    @cached_property
+    def _potentials(self) -> Potentials:
+        return folded(self.problems)
 
 
-def _product(problem: Problem, potentials: Potentials, most_states: int) -> Ways:
+def _product(problem: Problem, potentials: Potentials, most_states: int, quick: bool) -> Ways:
     """All labellings with all rules charged; first those that make the fewest product states alone."""
     chain = Ways.of(potentials, -np.inf, most_states)
-    alone = []
+    alone, expected = [], float(chain.n_nodes)
     for p in np.flatnonzero(problem.program.is_extra).tolist():
         ways = chain.under(problem, p, -np.inf, most_states)
-        if not ways.same_as(chain):
-            alone.append((ways.n_nodes, p, ways))
+        if ways.same_as(chain):
+            continue
+        alone.append((ways.n_nodes, p, ways))
+        expected *= ways.n_nodes / chain.n_nodes
+        if quick and expected > most_states:
+            raise TooManyStates
     if not alone:
         return chain
     alone.sort(key=lambda entry: entry[:2])
@@ -179,15 +196,15 @@ def _alone(problem: Problem) -> Problems:
     return Problems(problem.potentials, problem.program, problem.first_token)
 
 
-def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Masks:
-    mask = np.ascontiguousarray(values, dtype=bool)
-    if mask.shape != shape:
-        raise ScoreError(f"{name} has the shape {mask.shape}; give a mask of {shape}")
-    return mask
-
-
 def _infeasible(i: int) -> InfeasibleError:
     return InfeasibleError(
         f"sequence {i} (from 0) has no labelling: each breaks a hard rule or meets a score of -inf; "
         "drop a hard rule or give it a penalty, or allow more states or steps"
+    )
+
+
+def _too_many(most_states: int, i: int) -> TooManyStates:
+    return TooManyStates(
+        f"sequence {i} (from 0): the rules make more than {most_states:,} product states, the limit for "
+        "exact probabilities; give fewer rules, or none (--constraints none)"
     )

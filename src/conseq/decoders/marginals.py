@@ -73,30 +73,31 @@ class Lattice:
 
         Masks are bool[S], inside bool[L,S]. A neighbour that does not exist, or is None, imposes nothing.
         """
-        first, masks = self._masks(start, before, inside, after)
+        first, masks = span_masks(self.potentials.unary.shape, start, before, inside, after)
         if len(masks) == 0:
             return 1.0
         unary, pairwise, _, _, _, kind = self.potentials.arrays()
         log_p = sums.passage(unary, pairwise, kind, self.message, self.scale, first, masks)
         return min(1.0, math.exp(log_p))
 
-    def _masks(
-        self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
-    ) -> tuple[int, NDArray[np.bool_]]:
-        """The first token that is restricted, and one mask for it and each one after it, [M,S]."""
-        length, size = self.potentials.unary.shape
-        rows = _mask("inside", inside, (np.shape(inside)[0], size))
-        stop = start + len(rows)
-        if not 0 <= start <= stop <= length:
-            raise ScoreError(
-                f"the sequence has {length} tokens; a span from {start} to {stop} is not within it"
-            )
-        first = start
-        if before is not None and start > 0:
-            rows, first = np.vstack([_mask("before", before, (size,)), rows]), start - 1
-        if after is not None and stop < length:
-            rows = np.vstack([rows, _mask("after", after, (size,))])
-        return first, rows
+
+def span_masks(
+    shape: tuple[int, int], start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
+) -> tuple[int, NDArray[np.bool_]]:
+    """The first token that a span restricts, and one mask for it and each one after it, [M,S].
+
+    shape is that of the sequence: tokens, states. The masks are those of `Lattice.span_probability`.
+    """
+    length, size = shape
+    rows = _mask("inside", inside, (np.shape(inside)[0], size))
+    stop, first = start + len(rows), start
+    if not 0 <= start <= stop <= length:
+        raise ScoreError(f"the sequence has {length} tokens; a span from {start} to {stop} is not within it")
+    if before is not None and start > 0:
+        rows, first = np.vstack([_mask("before", before, (size,)), rows]), start - 1
+    if after is not None and stop < length:
+        rows = np.vstack([rows, _mask("after", after, (size,))])
+    return first, rows
 
 
 def span_probability(

@@ -50,18 +50,22 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
 
 
 def n_best_all(
-    problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1
+    problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
 ) -> list[list[Decoding]]:
-    """`n_best_decodings` of every sequence."""
+    """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
     potentials = folded(problems)
 
     def work(i: int, _: int) -> list[Decoding]:
-        return _ranked(problems[i], potentials[i], n, limits)
+        a, b = potentials.bounds(i)
+        known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
+        return _ranked(problems[i], potentials[i], n, limits, known)
 
     return map_chunks(work, range(len(problems) + 1), threads)
 
 
-def _ranked(problem: Problem, potentials: Potentials, n: int, limits: Limits) -> list[Decoding]:
+def _ranked(
+    problem: Problem, potentials: Potentials, n: int, limits: Limits, hint: States | None = None
+) -> list[Decoding]:
     if n < 1:
         raise ValueError(f"n is {n}; ask for 1 labelling or more")
     ranking = Ranking(problem, min(n, problem.n_states ** min(problem.n_tokens, 62)))
@@ -70,6 +74,8 @@ def _ranked(problem: Problem, potentials: Potentials, n: int, limits: Limits) ->
         ranking.offer(empty)
         ranking.prove(ranking.scores, -np.inf)
         return ranking.decodings(0)
+    if hint is not None:
+        ranking.offer(hint[None])
     rounds = 1 + _refine(ranking, potentials, limits)
     if not ranking.settled:
         rest = replace(limits, seconds=max(0.0, limits.seconds - ranking.seconds))

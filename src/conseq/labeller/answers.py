@@ -6,20 +6,20 @@ Corpus, Decodings ─→ Answers: labels, n best, probabilities, or one sentence
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.batch import Decodings
+from conseq.decoders.chances import FOR_SUMS, QUICK, Lattices, constrained_marginals_all
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
-from conseq.decoders.marginals import marginals
 from conseq.decoders.nbest import nbest
+from conseq.decoders.ranked import n_best_all
 from conseq.decoders.relaxation import folded
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import InfeasibleError
-from conseq.potentials import Potentials
 from conseq.problem import Decoding, Status
 
 Alternatives = list[tuple[list[str], float]]
@@ -34,24 +34,37 @@ class Answers:
     first: int
     decodings: Decodings
     threads: int = 1
-
-    @cached_property
-    def chain(self) -> Potentials:
-        """The scores with the rules in them that look at single steps; confidences come from these.
-
-        Rules that look further are not in them, nor in `n_best` and `marginals`.
-        """
-        return folded(self.decodings.problems)
+    limits: Limits = NO_LIMITS
 
     def n_best(self, n: int) -> list[Alternatives]:
-        """The n best labellings of each sequence, under the rules that `chain` knows."""
+        """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
+        problems = self.decodings.problems
+        if not problems.program.is_extra.any():
+            return self._n_best_of_chain(n)
+        ranked = n_best_all(problems, n, self.limits, self.threads, hint=self.decodings.states)
+        return [[(d.labels, d.score) for d in best if d.labels is not None] for best in ranked]
+
+    def _n_best_of_chain(self, n: int) -> list[Alternatives]:
+        """The same where the rules look at single steps only, so that they are part of the scores."""
         schema = self.decodings.problems.schema
-        ranked = nbest(self.chain, n, self.threads)
-        return [[(schema.decode(ids), score) for ids, score in best] for best in ranked]
+        ranked = nbest(folded(self.decodings.problems), n, self.threads)
+        found = [[(schema.decode(ids), score) for ids, score in best] for best in ranked]
+        for i in np.flatnonzero(self.batch.lengths == 0).tolist():  # which no step charges
+            found[i] = [([], float(self.decodings.scores[i]))]
+        return found
 
     def marginals(self) -> NDArray[np.float64]:
-        """The probability of every label at every token, [T,Y], under the rules that `chain` knows."""
-        return marginals(self.chain, threads=self.threads).node
+        """The probability of every label at every token under the rules, [T,Y].
+
+        Raises with one sentence where there are too many rules for that.
+        """
+        problems = self.decodings.problems
+        return constrained_marginals_all(problems, FOR_SUMS, self.threads, self.first).node
+
+    @property
+    def lattices(self) -> Lattices:
+        """What gives segments their probabilities under the rules."""
+        return Lattices(self.decodings.problems, QUICK)
 
     def broken(self) -> NDArray[np.int64]:
         """How many sequences break each rule, [K]."""

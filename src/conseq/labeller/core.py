@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq import persist
+from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
@@ -28,7 +29,7 @@ from conseq.io.objects import corpus_from
 from conseq.labelled import Chances, Labelled, label_corpus
 from conseq.labeller import saving
 from conseq.labeller.answers import Alternatives, Answers
-from conseq.labeller.rules import Rules, rules_of
+from conseq.labeller.rules import rules_of
 from conseq.labeller.training import FitReport, training_labels
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.optimise.lbfgs import LBFGS
@@ -240,7 +241,10 @@ class SequenceLabeller(Estimator):
     def predict_nbest(
         self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
     ) -> list[Alternatives]:
-        """The n best labellings of each sequence with their scores, best first."""
+        """The n best labellings of each sequence under the rules with their scores, best first.
+
+        There are fewer where so many do not exist, or where `limit` was met.
+        """
         results: list[Alternatives] = []
         for found in self.answers(corpus_from(X), allowed, partial):
             results += found.n_best(n)
@@ -249,7 +253,10 @@ class SequenceLabeller(Estimator):
     def predict_marginals(
         self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
     ) -> list[list[dict[str, float]]]:
-        """The probability of every label at every token."""
+        """The probability of every label at every token under the rules.
+
+        A sequence on which the rules interact too much for exact sums is refused with one sentence.
+        """
         self._check_fitted()
         names = self.schema_.labels
         results: list[list[dict[str, float]]] = []
@@ -269,8 +276,9 @@ class SequenceLabeller(Estimator):
         marginals: bool = False,
         first: int = 0,
     ) -> Labelled:
-        """Labelled sequences with their segments and how sure the model is of each segment.
+        """Labelled sequences with their segments and how sure the model is of each segment under the rules.
 
+        A confidence is None in a sequence on which the rules interact too much to find it exactly and soon.
         With `nbest` each has so many labellings with their scores, with `marginals` the probability of every
         label at every token. `first` is the number that messages give to the first sequence.
         """
@@ -280,8 +288,10 @@ class SequenceLabeller(Estimator):
         return sequences
 
     def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
-        scores = found.chain if confidences else None
-        result = label_corpus(found.batch, found.decodings, self.schema_, scores, not self._plain)
+        lattices = found.lattices if confidences else None
+        result = label_corpus(
+            found.batch, found.decodings, self.schema_, lattices, not self._plain, self._threads
+        )
         if n:
             best = found.n_best(n)
             result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
@@ -309,12 +319,15 @@ class SequenceLabeller(Estimator):
         for begin, batch in corpus.batches(BATCH):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-            yield Answers(batch, first + begin, self._decodings(problems), self._threads)
+            yield Answers(batch, first + begin, self._decodings(problems), self._threads, self._limits)
+
+    @property
+    def _limits(self) -> Limits:
+        return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
 
     def _decodings(self, problems: Problems) -> Decodings:
-        limits = NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
         decoder = "auto" if self._plain else self.decoder  # which is Viterbi then, for all sequences at once
-        return decode_all(problems, decoder, limits=limits, threads=self._threads)
+        return decode_all(problems, decoder, limits=self._limits, threads=self._threads)
 
     @property
     def _plain(self) -> bool:
