@@ -58,7 +58,7 @@ def demo(
         ),
     ] = None,
 ) -> None:
-    """Show what conseq does: it learns to read citations and addresses, and obeys rules.
+    """Show what conseq does: it learns to read citations, and obeys rules.
 
     \b
     Examples:
