@@ -13,7 +13,7 @@ from conseq.decoders.beam import search
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
 from conseq.decoders.lagrangian import Lagrangian, is_degree
-from conseq.decoders.relaxation import local_multipliers, shifted
+from conseq.decoders.relaxation import shifted
 from conseq.decoders.viterbi import Viterbi, viterbi
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
@@ -152,7 +152,7 @@ def test_multipliers_of_sums_shift_the_scores_as_the_relaxation_does() -> None:
             continue
         score, states = dual.solve(point)
         given = dict(zip(sums, point.tolist(), strict=True))
-        moved = {**local_multipliers(problem.program), **given}
+        moved = {**problem.program.local_penalties, **given}
         best = float(
             viterbi(shifted(problem.potentials, problem.program, moved, problem.first_token)).scores[0]
         )

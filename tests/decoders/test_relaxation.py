@@ -10,7 +10,7 @@ from problems_of_all_rules import all_labellings, model_scores, random_problems
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
 from conseq.decoders.readers import Readers
-from conseq.decoders.relaxation import folded, local_multipliers, shifted
+from conseq.decoders.relaxation import folded, shifted
 from conseq.kernels import softdd
 from conseq.potentials import Potentials
 from conseq.problem import Problem
@@ -49,7 +49,7 @@ def test_folded_scores_have_the_local_rules_in_them(seed):
             continue
         paths = all_labellings(problem)
         wanted = model_scores(problem.potentials, paths)
-        for p, penalty in local_multipliers(problem.program).items():
+        for p, penalty in problem.program.local_penalties.items():
             broken = totals(problem, problem.charges[p].primitive, paths)
             wanted[broken > 0] -= penalty * broken[broken > 0]
         assert same(model_scores(folded(problem), paths), wanted), f"seed {seed}"

@@ -88,6 +88,11 @@ class Program:
         return np.array([c.rule for c in self.charges], dtype=np.int64)
 
     @cached_property
+    def local_penalties(self) -> dict[int, float]:
+        """The primitives that can be charged step by step, and what they cost."""
+        return {p: c.penalty for p, c in enumerate(self.charges) if c.primitive.is_local and c.penalty > 0}
+
+    @cached_property
     def is_extra(self) -> NDArray[np.bool_]:
         """Which primitives cost something and cannot be charged step by step, [P]."""
         return np.array([c.penalty > 0 and not c.primitive.is_local for c in self.charges], dtype=bool)

@@ -248,7 +248,8 @@ class _Pursuit:
             return 0.0
         active = violated.copy()
         active[: len(multipliers)] |= multipliers > 0
-        search = Search.of(best.problem, folded(best.problem), multipliers, self.readers, self.workspace)
+        potentials = folded(best.problem)
+        search = Search.of(best.problem, potentials, multipliers, self.readers, self.workspace)
         return refine(best, search, np.flatnonzero(active).tolist(), limits)
 
     def _descend_again(self, best: Best) -> tuple[float, NDArray[np.float64]]:

@@ -24,14 +24,9 @@ from conseq.problem import Problem, Problems
 Floats = NDArray[np.float64]
 
 
-def local_multipliers(program: Program) -> dict[int, float]:
-    """The primitives that can be charged step by step, and their penalties."""
-    return {p: c.penalty for p, c in enumerate(program.charges) if c.primitive.is_local and c.penalty > 0}
-
-
 def folded(problem: Problem | Problems) -> Potentials:
     """The scores with the local constraints charged; the same scores if there are none."""
-    multipliers = local_multipliers(problem.program)
+    multipliers = problem.program.local_penalties
     if not multipliers:
         return problem.potentials
     return shifted(problem.potentials, problem.program, multipliers, problem.first_token)
