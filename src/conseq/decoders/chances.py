@@ -34,6 +34,8 @@ FOR_SUMS = Limits(states=200_000)
 QUICK = Limits(states=10_000)
 """The same where an answer is welcome, but not worth waiting for: with 36 labels some 10 ms for one, and less
 to find that there is none."""
+STEPS_PER_STATE = 30
+"""A chain with more steps than so many times the limit is not even begun, where a quick answer is wanted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +165,8 @@ class Lattices:
 
 def _product(problem: Problem, potentials: Potentials, most_states: int, quick: bool) -> Ways:
     """All labellings with all rules charged; first those that make the fewest product states alone."""
+    if quick and problem.n_tokens * problem.n_states**2 > STEPS_PER_STATE * most_states:
+        raise TooManyStates
     chain = Ways.of(potentials, -np.inf, most_states)
     alone, expected = [], float(chain.n_nodes)
     for p in np.flatnonzero(problem.program.is_extra).tolist():
