@@ -38,3 +38,12 @@ def test_the_function_stays_a_function_when_the_decoders_are_imported():
     import conseq.decoders.arrays
 
     assert conseq.decode is conseq.decoders.arrays.decode
+
+
+def test_the_module_exits_as_the_command_does():
+    """`python -m conseq` is used where there is no script; a failure must not pass for success."""
+    found = subprocess.run(
+        [sys.executable, "-m", "conseq", "evaluate", "no.model", "no.tsv"], capture_output=True, text=True
+    )
+    assert found.returncode == 1
+    assert "no.model" in found.stderr

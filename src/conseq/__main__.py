@@ -1,6 +1,8 @@
 """`python -m conseq` is the command line."""
 
+import sys
+
 from conseq.cli import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -324,6 +324,11 @@ WRONG = [
     ("if A then B penalty", 20, "expected a number, not the end of the line"),
     ("if A then B penalty x", 21, "expected a number, not 'x'"),
     ("if A then B penalty -3", 21, "the penalty is -3; give a number of at least 0, or write 'hard'"),
+    (
+        "at most 1 segment of 3 hard",
+        22,
+        "expected a name, not '3'; write it in single quotes if it is a name",
+    ),
     ("if A then B penalty nan", 21, "the penalty is nan; give a number of at least 0, or write 'hard'"),
     ("if A then B hrad", 13, "expected 'hard' or 'penalty', not 'hrad'; did you mean 'hard'?"),
     ("if A then B hard x", 18, "only a comment may follow the price; remove 'x'"),

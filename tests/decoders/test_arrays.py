@@ -287,3 +287,24 @@ def test_a_misspelt_name_in_a_rule_gets_a_suggestion_with_its_place():
         decode(SCORES, labels=["O", "author"], constraints="\nat most 1 segment of autor hard")
     with pytest.raises(RuleError, match=r"did you mean 'author'.*rule: at most 1 segment of autor"):
         decode(SCORES, labels=["O", "author"], constraints=[Segments("at most", 1, "autor")])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_best": 1.5}, "n_best is 1.5; give a whole number"),
+        ({"decoder": None}, "there is no decoder None; choose one of auto"),
+        ({"limits": {"seconds": float("nan")}}, "the limit of seconds is nan; give a number of at least 0"),
+        ({"limits": {"states": -1}}, "the limit of states is -1; give a number of at least 0"),
+    ],
+)
+def test_options_that_make_no_sense_get_a_sentence(options, sentence):
+    with pytest.raises(ConseqError, match=sentence):
+        decode([[1.0, 2.0]], **options)
+
+
+def test_two_hard_counts_on_a_long_sequence_are_settled_within_the_default_limits():
+    """The search must not wait for the integer program of a thousand tokens."""
+    scores = np.random.default_rng(2).normal(size=(1000, 13)) * 2
+    rules = "exactly 7 segments of '0'  hard\ncount('1') == count('2')  hard"
+    assert decode(scores, constraints=rules).certificate.status is Status.OPTIMAL

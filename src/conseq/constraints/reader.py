@@ -104,7 +104,8 @@ class Reader:
             remedy = "write it in single quotes if it is a name"
             raise Mismatch(self.at, {}, "a name", f"expected a name, not the reserved word {piece}; {remedy}")
         if piece.kind not in (scanner.WORD, scanner.NAME):
-            raise Mismatch(self.at, {}, "a name")
+            hint = f"expected a name, not {piece}; write it in single quotes if it is a name"
+            raise Mismatch(self.at, {}, "a name", hint if piece.kind == scanner.NUMBER else "")
         if not piece.value:
             self.fault("the name is empty; write a label or a type between the quotes", piece)
         self.mentions.append(Mention(slot, piece.value, piece.column))

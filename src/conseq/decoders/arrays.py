@@ -79,6 +79,8 @@ def decode(
 
 
 def _answers(problems: Problems, decoder: str | Decoder, limits: Limits, n_best: int) -> list[Decoding]:
+    if not isinstance(n_best, (int, np.integer)):
+        raise ConseqError(f"n_best is {n_best!r}; give a whole number")
     if n_best == 1:
         return list(decode_all(problems, decoder, limits=limits))
     if n_best < 1:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conseq.errors import ConseqError
 from conseq.problem import Decoding, Problem
 
 
@@ -24,6 +25,12 @@ class Limits:
     seconds: float = np.inf
     iterations: int = 1000
     states: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        for field_ in fields(self):
+            value = getattr(self, field_.name)
+            if not value >= 0:
+                raise ConseqError(f"the limit of {field_.name} is {value}; give a number of at least 0")
 
 
 NO_LIMITS = Limits()

@@ -31,11 +31,9 @@ Floats = NDArray[np.float64]
 
 FOR_SUMS = Limits(states=200_000)
 """Product states of one sequence that sums may run over, unless other limits are given."""
-QUICK = Limits(states=10_000)
-"""The same where an answer is welcome, but not worth waiting for: with 36 labels some 10 ms for one, and less
-to find that there is none."""
-STEPS_PER_STATE = 30
-"""A chain with more steps than so many times the limit is not even begun, where a quick answer is wanted."""
+QUICK_STEPS = 500_000
+"""The steps between product states where an answer is welcome, but not worth waiting for: some 10 to 20 ms
+for one sequence, and less to find that there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +146,7 @@ class Lattices:
     """
 
     problems: Problems
-    limits: Limits = QUICK
+    limits: Limits = FOR_SUMS
 
     def __len__(self) -> int:
         return len(self.problems)
@@ -163,9 +161,14 @@ class Lattices:
         return folded(self.problems)
 
 
+def quick_limits(n_states: int) -> Limits:
+    """The product states that make about QUICK_STEPS steps with so many states of the chain."""
+    return Limits(states=QUICK_STEPS // n_states)
+
+
 def _product(problem: Problem, potentials: Potentials, most_states: int, quick: bool) -> Ways:
     """All labellings with all rules charged; first those that make the fewest product states alone."""
-    if quick and problem.n_tokens * problem.n_states**2 > STEPS_PER_STATE * most_states:
+    if quick and problem.n_tokens * problem.n_states**2 > QUICK_STEPS:
         raise TooManyStates
     chain = Ways.of(potentials, -np.inf, most_states)
     alone, expected = [], float(chain.n_nodes)

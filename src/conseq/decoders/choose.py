@@ -41,6 +41,8 @@ MANY_RUNS = 100
 """Runs of Soft-DD where the first search did not get through."""
 AIM = 4.0
 """How far below the bound Soft-DD aims at first."""
+SMALL_PROGRAM = 50_000
+"""Steps of a chain for which the relaxation of the ILP is quick enough to be asked before a long search."""
 LITTLE_ROOM = 1 << 17
 """Product states and steps of the band that the first search may take."""
 TOKENS_AT_ONCE = 20_000
@@ -71,7 +73,7 @@ DECODERS: dict[str, type[Decoder]] = {
 
 def find_decoder(name: str | Decoder) -> Decoder:
     """The decoder of a name, with its default options."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) and hasattr(name, "decode"):
         return name
     if name not in DECODERS:
         raise ConseqError(f"there is no decoder {name!r}; choose one of {', '.join(DECODERS)}")
@@ -222,7 +224,7 @@ class _Pursuit:
             again, multipliers = self._descend_again(best)
             runs += again
         edges = problem.n_tokens * problem.n_states**2
-        if best.states is None and edges <= self.limits.states:
+        if best.states is None and edges <= SMALL_PROGRAM:
             self._program(best, ILP(relax=True))  # often shows that there is no labelling
         runs += self._search(best, violated, multipliers, self.limits)
         if edges <= self.limits.states:

@@ -44,9 +44,10 @@ class TwoStage:
 
     A hard rule costs inf, so it must hold within the band. The objective is lexicographic, not
     `Problem.score`, and the certificate speaks of that objective: OPTIMAL says that no labelling in the band
-    costs less, nor costs the same with a higher model score; INFEASIBLE that every labelling in the band
-    breaks a hard rule (there may be others outside). `Decoding.score` is `Problem.score` as everywhere; the
-    bound equals it where the status is OPTIMAL, and is Z* otherwise, which no labelling's score exceeds.
+    costs less, nor costs the same with a higher model score. If every labelling in the band breaks a hard
+    rule the answer is UNKNOWN, for there may be others outside. `Decoding.score` is `Problem.score` as
+    everywhere; the bound equals it where the status is OPTIMAL, and is Z* otherwise, which no labelling's
+    score exceeds.
 
     >>> from conseq.potentials import Potentials
     >>> from conseq.problem import Problems
@@ -150,7 +151,8 @@ class Band:
 
     def decoding(self, proved: bool) -> Decoding:
         found = -np.inf if self.states is None else self.problem.score(self.states)
-        bound = found if proved else self.top
+        single = self.problem.n_tokens == 0  # one labelling, which is its own bound
+        bound = found if single or (proved and self.states is not None) else self.top
         return Decoding.of(self.problem, self.states, bound, iterations=self.work, seconds=self.seconds)
 
 

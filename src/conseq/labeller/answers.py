@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.batch import Decodings
-from conseq.decoders.chances import FOR_SUMS, QUICK, Lattices, constrained_marginals_all
+from conseq.decoders.chances import FOR_SUMS, Lattices, constrained_marginals_all, quick_limits
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
 from conseq.decoders.nbest import nbest
 from conseq.decoders.ranked import n_best_all
@@ -64,7 +64,8 @@ class Answers:
     @property
     def lattices(self) -> Lattices:
         """What gives segments their probabilities under the rules."""
-        return Lattices(self.decodings.problems, QUICK)
+        problems = self.decodings.problems
+        return Lattices(problems, quick_limits(problems.potentials.n_states))
 
     def broken(self) -> NDArray[np.int64]:
         """How many sequences break each rule, [K]."""
