@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conseq import SequenceLabeller
+from conseq import Schema, SequenceLabeller
+from conseq.constraints.language import parse_constraints
+from conseq.datasets import citations
 from conseq.features import parse_templates
 from conseq.features.sources import COMPUTED, DERIVED
 
@@ -32,6 +34,15 @@ def test_readme_python_runs(
     assert 0.5 < float(printed[0]) <= 1.0
     assert len(printed) > 2
     assert (tmp_path / "citations.conseq").is_file()
+
+
+def test_readme_rules_read_and_hold_their_names() -> None:
+    """The rules that the README shows fit the labels of the data that it trains on."""
+    written = [block for block in blocks(README, "") if "penalty" in block and "conseq " not in block]
+    assert written, "the README has lost its rule file"
+    schema = Schema.infer(citations(50, seed=0).full_labels().vocabulary)
+    for block in written:
+        assert len(parse_constraints(block, schema=schema)) > 2
 
 
 def test_guide_python_runs() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conseq.cli.rules import Decoding
+from conseq.cli.summary import Summary
 from conseq.decoders.choose import DECODERS
 from conseq.io import read
 from conseq.labeller import SequenceLabeller
@@ -271,3 +272,11 @@ class TestRuleFiles:
         assert found.code == 0
         assert found.err == f"conseq: note: '{ONE}' is stated 2 times: all are hard, so one is enough\n"
         assert all(json.loads(line) for line in found.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("decoder", "word"), [("auto", "Viterbi run"), ("lazy", "Viterbi run"), ("ilp", "step")]
+)
+def test_only_decoders_that_run_viterbi_speak_of_its_runs(decoder, word):
+    made = Summary(4, 20, 4, 6.0, 1.0, {}, {}, decoder)
+    assert made.sentence() == f"4 of 4 certified, 1.50 {word}s on average"

@@ -11,7 +11,6 @@ from conseq.kernels import band, unfold
 
 SEEDS = range(60 if config.DISABLE_JIT else 300)
 ROOM = 2000
-NO_EDGES = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
 
 
 class Case:
@@ -50,7 +49,7 @@ class Case:
             found[tuple(self.graph.nodes(way))] = value
         return found
 
-    def run(self, floor: float, room: int = ROOM, edges=NO_EDGES, space: tuple | None = None, stamp: int = 1):
+    def run(self, floor: float, room: int = ROOM, space: tuple | None = None, stamp: int = 1):
         """What `unfold` gives, and its nodes."""
         nodes = (*np.empty((2, room + 1), dtype=np.int64), *np.empty((3, room + 1)))
         width = self.counters + len(self.machines)
@@ -67,7 +66,6 @@ class Case:
             np.empty((room + 1, width), dtype=np.int64),
             new_space(room) if space is None else space,
             stamp,
-            edges,
         ), nodes
 
     def way(self, node: int, nodes) -> tuple[int, ...]:
@@ -102,7 +100,7 @@ def test_the_best_way_that_reaches_the_floor(seed):
 def test_without_room_the_value_is_still_an_upper_bound(seed):
     case = Case(seed)
     best = max(case.values().values(), default=-np.inf)
-    (node, value, count, _), _ = case.run(-np.inf)
+    (node, value, count), _ = case.run(-np.inf)
     for room in range(1, count):
         (full, most, *_), _ = case.run(-np.inf, room)
         assert full == unfold.FULL, room
@@ -121,17 +119,17 @@ def test_a_hash_table_that_was_used_before_changes_nothing(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS[::3])
-def test_the_edges_that_were_kept_are_the_product(seed):
+def test_every_product_state_continues_one_before_it_along_the_band(seed):
     """Every way of the product is a way of the band, and the best of them is the best."""
     case = Case(seed)
-    edges = np.empty(ROOM, dtype=np.int64), np.empty(ROOM, dtype=np.int64), np.empty(ROOM)
-    (_, value, count, n_edges), _ = case.run(-np.inf, edges=edges)
-    reached = np.full(count, -np.inf)
-    reached[0], best = 0.0, -np.inf
-    for source, end, amount in zip(*(part[:n_edges].tolist() for part in edges), strict=True):
-        assert reached[source] > -np.inf or source == 0
-        if end < 0:
-            best = max(best, reached[source] + amount)
-        else:
-            reached[end] = max(reached[end], reached[source] + amount)
+    (_, value, count), (places, parents, scores, *_) = case.run(-np.inf)
+    graph = case.graph
+    for node in range(1, count):
+        source = parents[node]
+        assert 0 <= source < node
+        assert scores[source] > -np.inf or source == 0
+        assert (
+            places[node] in graph.targets[graph.first[places[source] + 1] : graph.first[places[source] + 2]]
+        )
+    best = max(case.values().values(), default=-np.inf)
     assert best == pytest.approx(value)

@@ -23,12 +23,17 @@ WARM_UP = 50
 """So many sequences are labelled beforehand, which loads compiled code: that is not decoding."""
 
 
+WITHOUT_RUNS = ("ilp", "twostage", "enumerate")
+"""Decoders whose iterations are no runs of Viterbi."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """How decoding went.
 
     certified        sequences whose labels are proved to be the best ones
-    iterations       Viterbi runs, of all sequences
+    iterations       of all sequences: Viterbi runs, or steps of a decoder that makes no such runs
+    decoder          its name
     before, after    rule ─→ sequences that break it: labelled without any rules, and under them
     """
 
@@ -39,6 +44,7 @@ class Summary:
     seconds: float
     before: Mapping[str, int]
     after: Mapping[str, int]
+    decoder: str = "auto"
 
     @property
     def mean_iterations(self) -> float:
@@ -60,7 +66,8 @@ class Summary:
         }
 
     def sentence(self) -> str:
-        runs = "1 Viterbi run" if self.mean_iterations == 1 else f"{self.mean_iterations:.2f} Viterbi runs"
+        word = "step" if self.decoder in WITHOUT_RUNS else "Viterbi run"
+        runs = f"1 {word}" if self.mean_iterations == 1 else f"{self.mean_iterations:.2f} {word}s"
         return f"{self.certified:,} of {self.sequences:,} certified, {runs} on average"
 
 
@@ -81,7 +88,8 @@ def decode_all(labeller: SequenceLabeller, corpus: Corpus) -> tuple[Ids, Summary
         if lines:
             broken += [found.broken_without_rules(), found.broken()]
     before, after = (dict(zip(lines, counts, strict=True)) for counts in broken.tolist())
-    summary = Summary(len(corpus), corpus.n_tokens, certified, iterations, seconds, before, after)
+    decoder = labeller.decoder if isinstance(labeller.decoder, str) else labeller.decoder.name
+    summary = Summary(len(corpus), corpus.n_tokens, certified, iterations, seconds, before, after, decoder)
     return np.concatenate(ids), summary
 
 

@@ -97,6 +97,10 @@ class Program:
         """Which primitives cost something and cannot be charged step by step, [P]."""
         return np.array([c.penalty > 0 and not c.primitive.is_local for c in self.charges], dtype=bool)
 
+    def extra(self, violations: NDArray[np.float64]) -> Ints:
+        """The primitives with violations [P] that cost something and cannot be charged step by step."""
+        return np.flatnonzero((violations > 0) & self.is_extra)
+
     def classes(self, primitive: Primitive) -> Ints:
         """The class of each token of the corpus for a primitive, [T]."""
         return self.token_classes(primitive.tests)

@@ -44,8 +44,7 @@ class Beam:
         """The best labelling of the beams; the bound is that of the chain or of what the beams dropped."""
         best = Best(problem)
         if problem.n_tokens == 0:
-            best.prove(best.offer([]))
-            return best.decoding(iterations=0)
+            return Best.of_empty(problem)
         best.offer(hint)
         chain = Chain(problem)
         score, states = chain.solve(NOTHING, None)
@@ -64,7 +63,7 @@ class Beam:
         until = best.begun + limits.seconds
         rounds = 0
         while not best.settled and 1 + rounds < limits.iterations and best.seconds < limits.seconds:
-            broken = violated(problem, problem.violations(states))
+            broken = problem.program.extra(problem.violations(states)).tolist()
             new = [p for p in broken if p not in guides and fits(problem, p, limits.states)]
             if not new:
                 break
@@ -78,13 +77,6 @@ class Beam:
                 break
             states = found[0]
         return rounds
-
-
-def violated(problem: Problem, violations: Floats) -> list[int]:
-    """The primitives with violations [P] that cost something and are not local."""
-    charges = problem.charges
-    found = np.flatnonzero(violations).tolist()
-    return [p for p in found if charges[p].penalty > 0 and not charges[p].primitive.is_local]
 
 
 class Guide(NamedTuple):

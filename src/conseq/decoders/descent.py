@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.decoders.base import Best, Limits
-from conseq.decoders.beam import violated
 from conseq.decoders.lagrangian import Lagrangian, is_degree
 from conseq.decoders.subproblems import Floats, fits
 
@@ -69,7 +68,7 @@ class Descent:
             self.best.offer(states)
         if not violations.any():
             return
-        for p in violated(problem, violations):
+        for p in problem.program.extra(violations).tolist():
             if p in self.dual.members or p in self.refused:
                 continue
             if is_degree(problem, p) or fits(problem, p, self.limits.states):

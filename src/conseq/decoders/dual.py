@@ -58,8 +58,7 @@ class Dual:
         """The best labelling and the least bound met within the limits."""
         best = Best(problem)
         if problem.n_tokens == 0:
-            best.prove(best.offer([]))
-            return best.decoding(iterations=0)
+            return Best.of_empty(problem)
         best.offer(hint)
         rounds = _Rounds(self, Descent(best, limits, self.step, self.patience, self.shortest))
         while rounds.descend() and self.width and rounds.search():

@@ -58,8 +58,7 @@ class ILP:
         best = Best(problem)
         best.offer(hint)
         if problem.n_tokens == 0:
-            best.prove(best.offer([]))
-            return best.decoding(iterations=0)
+            return Best.of_empty(problem)
         potentials = folded(problem)
         if self.prune:
             best.offer(_viterbi(potentials))

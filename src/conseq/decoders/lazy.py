@@ -46,8 +46,7 @@ class Lazy:
         best = Best(problem)
         best.offer(hint)
         if problem.n_tokens == 0:
-            best.prove(best.offer([]))
-            return best.decoding(iterations=0)
+            return Best.of_empty(problem)
         potentials = folded(problem)
         paths = viterbi(potentials)
         best.prove(float(paths.scores[0]))
@@ -64,7 +63,7 @@ class Lazy:
 
 def wanted(problem: Problem, states: NDArray[np.int32]) -> NDArray[np.int64]:
     """The primitives that a labelling violates and pays for, except those that are in the scores already."""
-    return np.flatnonzero((problem.violations(states) > 0) & problem.program.is_extra)
+    return problem.program.extra(problem.violations(states))
 
 
 def refine(best: Best, search: Search, active: list[int], limits: Limits) -> float:

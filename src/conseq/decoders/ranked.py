@@ -114,7 +114,7 @@ class Ranking:
         feasible.sort(key=lambda entry: -entry[1])
         self.known = {key: row for key, _, row in feasible[: self.n]}
         self.scores = np.array([score for _, score, _ in feasible[: self.n]])
-        return set(np.flatnonzero((violations > 0).any(axis=0) & self.problem.program.is_extra).tolist())
+        return set(self.problem.program.extra(violations.max(axis=0)).tolist())
 
     def _score(self, states: States, violations: Floats) -> float:
         return self.problem.potentials.score(states) - self.problem.cost(violations)

@@ -36,7 +36,6 @@ DEEPEST = 1e4
 """How far below it is as good as without end."""
 SPREAD = 16.0
 """How far below the bound multipliers aim at least."""
-NO_EDGES = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
 
 
 class Found(NamedTuple):
@@ -290,7 +289,7 @@ class Search:
         while True:
             space.fit(room)
             nodes = (space.places[: room + 1], space.parents, space.scores, space.hopes, space.dreads)
-            node, value, count, _ = unfold.unfold(
+            node, value, count = unfold.unfold(
                 (band.first, band.targets, gains),
                 band.n_nodes,
                 rest,
@@ -303,7 +302,6 @@ class Search:
                 np.empty((room + 1, selected.width), dtype=np.int64),
                 (space.table, space.stamps, space.keys),
                 space.stamp,
-                NO_EDGES,
             )
             work += count * (band.n_edges // max(1, band.n_nodes) + 1)
             if node >= 0:

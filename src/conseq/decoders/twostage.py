@@ -134,8 +134,7 @@ class Band:
 
     def extra(self, states: NDArray[np.int32]) -> set[int]:
         """The primitives that a labelling pays for, but for those that single edges are charged for."""
-        paid = (self.problem.violations(states) > 0) & (self.problem.program.penalties > 0)
-        return {p for p in np.flatnonzero(paid).tolist() if not self.problem.charges[p].primitive.is_local}
+        return set(self.problem.program.extra(self.problem.violations(states)).tolist())
 
     def edge_costs(self) -> Floats:
         """What the soft local constraints charge for each edge, [E]; the hard ones have no edges."""

@@ -68,8 +68,7 @@ class Viterbi:
         """The best labelling under the local constraints, scored under all."""
         best = Best(problem)
         if problem.n_tokens == 0:
-            best.prove(best.offer([]))
-            return best.decoding(iterations=0)
+            return Best.of_empty(problem)
         paths = viterbi(folded(problem))
         best.prove(float(paths.scores[0]))
         if best.bound > float("-inf"):

@@ -189,6 +189,39 @@ def slot_of(
 
 
 @njit(nogil=True, cache=True)
+def keep(
+    nodes: tuple[Array, Array, Array, Array, Array],
+    memory: Array,
+    node: int,
+    place: int,
+    hope: float,
+    fear: float,
+) -> None:
+    """A new product state with the memory of the scratch row; its score and parent come later."""
+    places, _, scores, hopes, dreads = nodes
+    places[node], scores[node], hopes[node], dreads[node] = place, -np.inf, hope, fear
+    for m in range(memory.shape[1]):
+        memory[node, m] = memory[len(places) - 1, m]
+
+
+@njit(nogil=True, cache=True)
+def begin(
+    nodes: tuple[Array, Array, Array, Array, Array],
+    memory: Array,
+    sums: tuple[Array, Array, Array],
+    automata: tuple[Array, Array, Array, Array, Array],
+) -> bool:
+    """Make product state 0, the root; whether anything can come of it."""
+    places, parents, scores, hopes, dreads = nodes
+    counters = memory.shape[1] - len(automata[0])
+    for m in range(memory.shape[1]):
+        memory[0, m] = 0 if m < counters else automata[0][m - counters, 4]
+    places[0], parents[0], scores[0] = -1, -1, 0.0
+    hopes[0], dreads[0] = settle(sums, memory, 0, False), dread(automata, memory, 0)
+    return hopes[0] > -np.inf and dreads[0] < np.inf
+
+
+@njit(nogil=True, cache=True)
 def unfold(
     band: tuple[Array, Array, Array],
     n_nodes: int,
@@ -202,15 +235,13 @@ def unfold(
     memory: Array,
     hashing: tuple[Array, Array, Array],
     stamp: int,
-    edges: tuple[Array, Array, Array],
-) -> tuple[int, float, int, int]:
-    """The best last product state, its value, the number of product states and of edges between them.
+) -> tuple[int, float, int]:
+    """The best last product state, its value, and the number of product states.
 
     nodes      places in the band, parents, scores, hopes of the sums, dread of the automata; the last row is
                scratch
     memory     [·,R+M]: the counts and the automata's states
     hashing    table, stamps, keys, each as long as a power of 2; `stamp` is none of the stamps yet
-    edges      from, to, amounts: all edges that were kept, if there is room for any; to −1: to the sink
 
     The node is NOTHING if no labelling reaches the floor, with the value −inf; FULL if there was no room,
     with a value that no labelling that reaches the floor exceeds. Product state 0 is the root.
@@ -218,85 +249,57 @@ def unfold(
     first, targets, gains = band
     places, parents, scores, hopes, dreads = nodes
     table, stamps, keys = hashing
-    sources, ends, amounts = edges
-    room, counters = len(places) - 1, memory.shape[1] - len(automata[0])
-    places[0], parents[0], scores[0] = -1, -1, 0.0
-    for m in range(memory.shape[1]):
-        memory[0, m] = 0 if m < counters else automata[0][m - counters, 4]
-    hopes[0], dreads[0] = settle(sums, memory, 0, False), dread(automata, memory, 0)
-    if hopes[0] == -np.inf or dreads[0] == np.inf:
-        return NOTHING, -np.inf, 1, 0
-    reading, seen = readers_of(sums, counters), np.zeros(len(sums[2]), dtype=np.int64)
-    count, n_edges, source, tried = 1, 0, 0, 0
+    room = len(places) - 1
+    count, source, tried = 1, 0, 0
     best, value = NOTHING, -np.inf
+    if not begin(nodes, memory, sums, automata):
+        return best, value, count
+    reading = readers_of(sums, memory.shape[1] - len(automata[0]))
+    seen = np.zeros(len(sums[2]), dtype=np.int64)
     while source < count:
-        place = places[source]
-        for e in range(first[place + 1], first[place + 2]):
+        for e in range(first[places[source] + 1], first[places[source] + 2]):
             target = targets[e]
             reach = scores[source] + gains[e] + rest[target + 1]
             if reach + hopes[source] - dreads[source] < floor or reach == -np.inf:
                 continue
-            charged = advance(automata, additions, read, e, memory, source, room)
-            score = scores[source] + gains[e] - charged
-            if score == -np.inf:
-                continue
-            node = -1
+            score = scores[source] + gains[e]
+            score -= advance(automata, additions, read, e, memory, source, room)
             if target == n_nodes:
-                final = settle(sums, memory, room, True)
-                charged -= final
-                score += final
+                score += settle(sums, memory, room, True)
                 if score > value and score >= floor:
                     best, value = source, score
-                if score == -np.inf:
-                    continue
+                continue
+            key = key_of(target, memory, room)
+            slot = slot_of(hashing, stamp, key, target, memory, places, room)
+            node = table[slot] if stamps[slot] == stamp else -1
+            if node >= 0:
+                hope, fear = hopes[node], dreads[node]
             else:
-                key = key_of(target, memory, room)
-                slot = slot_of(hashing, stamp, key, target, memory, places, room)
-                if stamps[slot] == stamp:
-                    node = table[slot]
-                    hope, fear = hopes[node], dreads[node]
-                else:
-                    tried += 1
-                    hope = hopes[source] + rise(
-                        sums, reading, additions, e, memory, source, room, seen, tried
-                    )
-                    fear = dread(automata, memory, room)
-                if score + rest[target + 1] + hope - fear < floor or hope == -np.inf or fear == np.inf:
-                    continue
-                if node < 0:
-                    if count == room:
-                        most = ceiling(places, scores, hopes, dreads, rest, source, count, value)
-                        return FULL, most, count, n_edges
-                    node = count
-                    stamps[slot], table[slot], keys[slot] = stamp, node, key
-                    places[node], scores[node], hopes[node], dreads[node] = target, -np.inf, hope, fear
-                    for m in range(memory.shape[1]):
-                        memory[node, m] = memory[room, m]
-                    count += 1
-                if score > scores[node]:
-                    scores[node], parents[node] = score, source
-            if len(sources):
-                if n_edges == len(sources):
-                    most = ceiling(places, scores, hopes, dreads, rest, source, count, value)
-                    return FULL, most, count, n_edges
-                sources[n_edges], ends[n_edges], amounts[n_edges] = source, node, gains[e] - charged
-                n_edges += 1
+                tried += 1
+                hope = hopes[source] + rise(sums, reading, additions, e, memory, source, room, seen, tried)
+                fear = dread(automata, memory, room)
+            reach = score + rest[target + 1] + hope - fear
+            if reach < floor or reach == -np.inf:
+                continue
+            if node < 0:
+                if count == room:
+                    return FULL, ceiling(nodes, rest, source, count, value), count
+                node = count
+                stamps[slot], table[slot], keys[slot] = stamp, node, key
+                keep(nodes, memory, node, target, hope, fear)
+                count += 1
+            if score > scores[node]:
+                scores[node], parents[node] = score, source
         source += 1
-    return best, value, count, n_edges
+    return best, value, count
 
 
 @njit(nogil=True, cache=True)
 def ceiling(
-    places: Array,
-    scores: Array,
-    hopes: Array,
-    dreads: Array,
-    rest: Array,
-    source: int,
-    count: int,
-    value: float,
+    nodes: tuple[Array, Array, Array, Array, Array], rest: Array, source: int, count: int, value: float
 ) -> float:
     """The most that a labelling through the product states from `source` on may score, or one already met."""
+    places, _, scores, hopes, dreads = nodes
     most = value
     for node in range(source, count):
         most = max(most, scores[node] + rest[places[node] + 1] + hopes[node] - dreads[node])
