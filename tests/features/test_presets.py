@@ -39,6 +39,15 @@ def test_presets_tell_a_year_and_a_range_of_pages():
     assert not any(n.startswith("match(/^(19|20)") and n.endswith("[0]=1") for n in pages)
 
 
+def test_fields_tell_what_came_before_and_what_segment_this_is():
+    corpus = Corpus.from_columns({"word": COLUMNS["form"]}, [10])
+    extractor, design = FeatureExtractor.learn(corpus, preset("fields", ["word"]))
+    name, pages = (extractor.names([a for a, _ in design.attributes(t)]) for t in (1, 9))
+    assert {"seen(year)[0] & kind[0]=0|cap", "ahead(year)[0] & kind[0]=1|cap"} <= set(name)
+    assert {"seen(year)[0] & kind[0]=1|range", "seen(pages)[0] & kind[0]=1|range"} <= set(pages)
+    assert "segment(kind)[0]=pages" in pages
+
+
 def test_an_unknown_preset_names_those_there_are():
     with pytest.raises(TemplateError, match="there is no preset 'nre'; there are: chunk, ner"):
         preset("nre", ["word"])

@@ -34,6 +34,7 @@ CASES = {
     "suffix(3)": [("walking", "ing"), ("ing", None), ("éèêë", "èêë")],
     r"match(/^\d{4}$/)": [("2003", "1"), ("200", None), ("x2003", None)],
     "match(/[,.]/)": [("a,b", "1"), (".", "1"), ("ab", None)],
+    "kind": [("1979", "year"), ("Vol.", "volume"), ("Ångström", "cap"), ("", "mark"), ("東京", "low")],
     "unknown": [("twice", None), ("once", "1"), ("never", "1")],
 }
 
@@ -81,7 +82,8 @@ def test_computed_sources(text):
 
 
 def test_every_computed_source_has_a_case():
-    assert {text.split("(")[0] for text in COMPUTED_CASES} | {"lexicon"} == set(COMPUTED)
+    elsewhere = {"lexicon", "seen", "ahead", "segment"}  # the last three: test_segmenter.py
+    assert {text.split("(")[0] for text in COMPUTED_CASES} | elsewhere == set(COMPUTED)
     assert set(NEEDS_ARGUMENT) <= set(DERIVED) | set(COMPUTED)
 
 
@@ -136,7 +138,7 @@ def test_a_column_that_the_data_lacks_is_an_error():
     with pytest.raises(DataError, match="need the column 'pos'; the input has: form, tag"):
         FeatureExtractor.learn(corpus, ["pos[0]"])
     bare = Corpus.from_columns({}, [2])
-    for template in ("word[0]", "lower[0]", "lexicon(x)[0]"):
+    for template in ("word[0]", "lower[0]", "lexicon(x)[0]", "seen(year)[0]", "segment(start)[0]"):
         with pytest.raises(DataError, match="need the column 'word'; the input has: none"):
             FeatureExtractor.learn(bare, [template], lexicons={"x": ["a"]})
 

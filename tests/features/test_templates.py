@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from conseq.errors import TemplateError
 from conseq.features import PRESETS, Template, parse_templates
+from conseq.features.segmenter import ASPECTS, KINDS
 from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source
 from conseq.features.templates import FARTHEST, Part
 
@@ -43,6 +44,10 @@ def sources(draw):
         )
     elif name == "lexicon":
         argument = draw(st.sampled_from(["places", "first names"]))
+    elif name in ("seen", "ahead"):
+        argument = draw(st.sampled_from(KINDS))
+    elif name == "segment":
+        argument = draw(st.sampled_from(list(ASPECTS)))
     elif name in NEEDS_ARGUMENT:
         argument = str(draw(st.integers(1, 30)))
     return Source(name, argument, draw(columns) if name in DERIVED else "")

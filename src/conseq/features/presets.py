@@ -118,6 +118,34 @@ match(/^(?i:https?:|www|doi|10\\.\\d)/)[0]
     + _WORD_PARTS
 )
 
+_LANDMARKS = ("year", "quote", "in", "initial", "editor", "low", "journal", "pages")
+"""Kinds of tokens that tell, by how many came before and are to come, which part of a record this is."""
+
+_RECORD = (
+    "".join(f"seen({k})[0] & kind[0]\nahead({k})[0] & kind[0]\n" for k in _LANDMARKS)
+    + """
+seen(low)[0] & seen(year)[0] & kind[0]
+seen(low)[0] & ahead(year)[0] & kind[0]
+seen(low)[0] & ahead(low)[0] & kind[0]
+seen(low)[0] & seen(in)[0] & kind[0]
+seen(low)[0] & seen(initial)[0] & ahead(initial)[0] & kind[0]
+seen(low)[0] & kind[-1] & kind[0]
+seen(low)[0] & kind[0] & kind[1]
+seen(year)[0] & kind[-1] & kind[0]
+seen(year)[0] & kind[0] & kind[1]
+seen(in)[0] & kind[-1] & kind[0]
+seen(in)[0] & kind[0] & kind[1]
+seen(editor)[0] & kind[-1] & kind[0]
+seen(editor)[0] & kind[0] & kind[1]
+segment(start)[-1..1]
+segment(kind)[0]
+segment(previous)[0]
+segment(next)[0]
+segment(previous)[0] & segment(kind)[0]
+segment(kind)[0] & segment(next)[0]
+"""
+)
+
 _LETTERS = """
 bias[0]
 word[-4..4]
@@ -162,7 +190,7 @@ match(/^[A-Z].*[A-Z]/)[0]
 PRESETS: dict[str, tuple[str, str, str]] = {
     "chunk": (_CHUNK, _CHUNK_COLUMN, _CHUNK_COLUMN),
     "ner": (_NER, _NER_COLUMN, "{c}[0]\n"),
-    "fields": (_FIELDS, "{c}[-1..1]\n", "{c}[-1..1]\n"),
+    "fields": (_FIELDS + _RECORD, "{c}[-1..1]\n", "{c}[-1..1]\n"),
     "letters": (_LETTERS, "", ""),
     "classic": (_CLASSIC, "", ""),
 }

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError, TemplateError
+from conseq.features import segmenter
 from conseq.vocabulary import Vocabulary
 
 Derive = Callable[[str], str | None]
@@ -170,6 +171,11 @@ def _lexicon(corpus: Corpus, name: str, memory: Memory) -> Column:
     return Column(_mark(longest), Vocabulary(["B", "I"]))
 
 
+def _of_tokens(column: Callable[[Corpus, Column, str], Column]) -> Callable[[Corpus, str, Memory], Column]:
+    """A source that is a function of the token column and the argument."""
+    return lambda corpus, argument, _memory: column(corpus, Source("value").column_of(corpus), argument)
+
+
 def _trie(entries: tuple[tuple[str, ...], ...]) -> tuple[Vocabulary, list[tuple[NDArray, NDArray]]]:
     """The words, and per depth the sorted edge codes (parent · words + word) with whether an entry ends."""
     words = Vocabulary(dict.fromkeys(w for e in entries for w in e))
@@ -210,6 +216,7 @@ DERIVED: dict[str, Callable[[str, Memory], Derive]] = {
     "prefix": lambda argument, _memory: _prefix(_number("prefix", argument)),
     "suffix": lambda argument, _memory: _suffix(_number("suffix", argument)),
     "match": lambda argument, _memory: _match(argument),
+    "kind": lambda _argument, _memory: segmenter.kind,
     "unknown": lambda _argument, memory: lambda token: None if token in memory.known else "1",
 }
 """name → (argument, memory) → function of one string."""
@@ -220,6 +227,9 @@ COMPUTED: dict[str, Callable[[Corpus, str, Memory], Column]] = {
     "bias": _bias,
     "position": _position,
     "lexicon": _lexicon,
+    "seen": _of_tokens(segmenter.seen),
+    "ahead": _of_tokens(segmenter.ahead),
+    "segment": _of_tokens(segmenter.segment),
 }
 """name → function of (corpus, argument, memory) that gives a column."""
 
@@ -229,6 +239,9 @@ NEEDS_ARGUMENT = {
     "match": "a /pattern/",
     "position": "a number",
     "lexicon": "a name",
+    "seen": "a kind of token",
+    "ahead": "a kind of token",
+    "segment": "an aspect",
 }
 
 
@@ -236,6 +249,15 @@ def _number(name: str, argument: str) -> int:
     if not argument.isdecimal() or int(argument) < 1:
         raise TemplateError(f"{name}({argument}) needs a positive number, such as {name}(3)")
     return int(argument)
+
+
+CHECKS: dict[str, Callable[[str, str], object]] = {
+    "position": _number,
+    "seen": segmenter.check_kind,
+    "ahead": segmenter.check_kind,
+    "segment": segmenter.check_aspect,
+}
+"""Computed sources whose argument is checked → what raises if it cannot be used."""
 
 
 def _spell_column(name: str) -> str:
@@ -262,8 +284,8 @@ class Source:
 
     def check(self) -> None:
         """Raise if the argument cannot be used."""
-        if self.name == "position":
-            _number(self.name, self.argument)
+        if self.name in CHECKS:
+            CHECKS[self.name](self.name, self.argument)
         elif self.name in DERIVED:
             DERIVED[self.name](self.argument, Memory())
 
