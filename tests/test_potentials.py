@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from conseq.decoders.viterbi import viterbi
 from conseq.errors import ScoreError
-from conseq.potentials import Potentials
+from conseq.potentials import Potentials, join
 
 INF = np.inf
 
@@ -138,3 +141,107 @@ def test_a_labelling_that_does_not_fit(states, sentence):
 def test_masks_that_do_not_fit():
     with pytest.raises(ScoreError, match=r"allowed has the shape \(2, 2\)"):
         example().restricted(np.ones((2, 2)))
+
+
+# ── several together, some of them, among other states ──────────────────────────────────────────
+
+
+def random_potentials(rng, n_states: int, n_sequences: int = 4, **changes) -> Potentials:
+    """Sequences of 0 to 4 tokens with forbidden scores, several kinds of step, start and end now and then."""
+    lengths = rng.integers(0, 5, n_sequences)
+    kinds = int(rng.integers(1, 4))
+
+    def scores(*shape: int) -> np.ndarray:
+        return np.where(rng.random(shape) < 0.15, -INF, rng.normal(size=shape))
+
+    given = {
+        "unary": scores(int(lengths.sum()), n_states),
+        "pairwise": scores(kinds, n_states, n_states),
+        "start": scores(n_states) if rng.random() < 0.7 else None,
+        "end": scores(n_states) if rng.random() < 0.7 else None,
+        "offsets": np.concatenate([[0], np.cumsum(lengths)]),
+        "kind": rng.integers(0, kinds, int(lengths.sum())) if kinds > 1 else None,
+    }
+    if rng.random() < 0.3:
+        given["unary"] = given["unary"].astype(np.float32)
+    return Potentials.of(**{**given, **changes})
+
+
+def same_scores(one: Potentials, i: int, other: Potentials, j: int, rename=lambda path: path) -> None:
+    """Every labelling of sequence i of one scores what its renaming scores as sequence j of the other."""
+    assert one.lengths[i] == other.lengths[j]
+    for path in product(range(one.n_states), repeat=int(one.lengths[i])):
+        assert other.score(rename(path), j) == pytest.approx(one.score(path, i), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_joined_potentials_score_as_their_parts(seed):
+    rng = np.random.default_rng(seed)
+    parts = [random_potentials(rng, 3, int(rng.integers(0, 4))) for _ in range(int(rng.integers(1, 4)))]
+    whole = join(parts)
+    assert len(whole) == sum(map(len, parts))
+    where = [(part, i) for part in parts for i in range(len(part))]
+    for j, (part, i) in enumerate(where):
+        same_scores(part, i, whole, j)
+        assert whole.lengths[j] == 0 or whole.score([0] * int(whole.lengths[j]), j) < INF
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_viterbi_of_joined_potentials_is_that_of_the_parts(seed):
+    rng = np.random.default_rng(100 + seed)
+    parts = [random_potentials(rng, 3) for _ in range(3)]
+    whole, alone = viterbi(join(parts)), [viterbi(part) for part in parts]
+    np.testing.assert_allclose(whole.scores, np.concatenate([paths.scores for paths in alone]), atol=1e-5)
+    assert whole.labels.tolist() == [y for paths in alone for y in paths.labels.tolist()]
+
+
+def test_joining_leaves_the_parts_as_they_were():
+    part = example()
+    before = part.unary.copy()
+    join([part, part])
+    assert (part.unary == before).all()
+
+
+def test_joined_states_keep_their_labels():
+    assert join([example(label_of=[7, 8]), example(label_of=[7, 8])]).label_of.tolist() == [7, 8]
+    assert join([example()]).label_of is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_selected_sequences_keep_their_scores(seed):
+    rng = np.random.default_rng(200 + seed)
+    potentials = random_potentials(rng, 3, 5)
+    chosen = rng.integers(0, 5, int(rng.integers(0, 7)))  # any order, some twice
+    selected = potentials.select(chosen)
+    assert len(selected) == len(chosen)
+    assert selected.unary.dtype == potentials.unary.dtype
+    for j, i in enumerate(chosen.tolist()):
+        same_scores(potentials, i, selected, j)
+
+
+def test_selecting_counts_from_the_end_as_indexing_does():
+    potentials = example()
+    assert potentials.select([-1]).score([0, 1, 1]) == potentials[-1].score([0, 1, 1])
+    with pytest.raises(IndexError):
+        potentials.select([2])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_among_more_states_only_the_known_ones_can_be(seed):
+    rng = np.random.default_rng(300 + seed)
+    potentials = random_potentials(rng, 2)
+    places = rng.permutation(4)[:2]
+    wider = potentials.among(places, 4)
+    assert wider.n_states == 4
+    assert wider.unary.dtype == potentials.unary.dtype
+    for i in range(len(potentials)):
+        same_scores(potentials, i, wider, i, lambda path: places[list(path)])
+        for path in product(range(4), repeat=int(wider.lengths[i])):
+            assert set(path) <= set(places.tolist()) or wider.score(path, i) == -INF
+
+
+def test_among_one_state_alone_at_a_token_is_forbidden_by_its_own_score():
+    """Not by steps alone: sequences of one token have none."""
+    wider = Potentials.of([[0.5]]).among([2], 3)
+    assert [wider.score([s]) for s in range(3)] == [-INF, -INF, 0.5]
+    assert wider.unary.tolist() == [[-INF, -INF, 0.5]]

@@ -11,7 +11,7 @@ labelling, of score 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,6 +120,31 @@ class Potentials:
         i %= len(self)
         return int(self.offsets[i]), int(self.offsets[i + 1])
 
+    def select(self, sequences: ArrayLike) -> Potentials:
+        """The potentials of the sequences with these indices, in this order."""
+        chosen = np.arange(len(self))[np.asarray(sequences, dtype=np.int64)]
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        kind = None if self.kind is None else self.kind[tokens]
+        return replace(self, unary=self.unary[tokens], offsets=offsets, kind=kind)
+
+    def among(self, states: ArrayLike, size: int) -> Potentials:
+        """The same scores where state s is called states[s] among `size` states; the others are forbidden.
+
+        States must be labels.
+        """
+        if self.label_of is not None:
+            raise ScoreError("the states of these scores are not labels, so they have no place among labels")
+        places = np.asarray(states, dtype=np.int64)
+        unary = np.full((self.n_tokens, size), -np.inf, dtype=self.unary.dtype)
+        pairwise = np.full((len(self.pairwise), size, size), -np.inf)
+        start, end = np.full(size, -np.inf), np.full(size, -np.inf)
+        unary[:, places] = self.unary
+        pairwise[:, places[:, None], places] = self.pairwise
+        start[places], end[places] = self.start, self.end
+        return replace(self, unary=unary, pairwise=pairwise, start=start, end=end)
+
     def score(self, states: ArrayLike, i: int = 0) -> float:
         """The score of one labelling of sequence i, summed from left to right in float64.
 
@@ -179,6 +204,36 @@ class Potentials:
 
     def __repr__(self) -> str:
         return f"Potentials({len(self)} sequences, {self.n_tokens} tokens, {self.n_states} states)"
+
+
+def join(parts: Sequence[Potentials]) -> Potentials:
+    """The sequences of several potentials over the same states, one after the other.
+
+    Each part keeps its own scores of steps, as kinds of step; what it says of first and last states goes into
+    the scores of the tokens there.
+
+    >>> one = Potentials.of([[0.0, 1.0], [2.0, 0.0]], start=[3.0, 0.0])
+    >>> both = join([one, Potentials.of([[0.5, 0.0]], end=[1.0, 0.0])])
+    >>> both.score([0, 0], 0) == one.score([0, 0]), both.score([0], 1)
+    (True, 1.5)
+    """
+    unary, kinds, lengths, n_kinds = [], [], [], 0
+    for part in parts:
+        scores = part.unary.astype(np.float64)
+        filled = part.lengths > 0
+        scores[part.offsets[:-1][filled]] += part.start
+        scores[part.offsets[1:][filled] - 1] += part.end
+        unary.append(scores)
+        lengths.append(part.lengths)
+        kinds.append(n_kinds + (np.zeros(part.n_tokens, np.int32) if part.kind is None else part.kind))
+        n_kinds += len(part.pairwise)
+    return Potentials.of(
+        np.concatenate(unary),
+        np.concatenate([part.pairwise for part in parts]),
+        offsets=np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
+        kind=np.concatenate(kinds),
+        label_of=parts[0].label_of,
+    )
 
 
 def _unary(unary: ArrayLike) -> Scores:

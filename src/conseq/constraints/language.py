@@ -96,16 +96,24 @@ def as_constraints(given: Rules, schema: Schema) -> tuple[Constraint, ...]:
     return tuple(rule for number, item in enumerate(items, 1) for rule in _of_item(item, number, schema))
 
 
-def format_constraints(constraints: Iterable[Constraint]) -> str:
-    """A text that states the rules and reads back equal.
+def format_constraints(constraints: Iterable[Constraint], comments: Iterable[str] = ()) -> str:
+    """A text that states the rules and reads back equal, with a comment behind each where some are given.
 
     >>> print(format_constraints(parse_constraints("legal bio\\nif thesis then school penalty 2")), end="")
     legal bio              hard
     if thesis then school  penalty 2
+    >>> rules = parse_constraints("if thesis then school penalty 2")
+    >>> print(format_constraints(rules, ["held 9/9"]), end="")
+    if thesis then school  penalty 2  # held 9/9
     """
     written = [(constraint.line(), constraint.price) for constraint in constraints]
     width = max((len(line) for line, _ in written if len(line) <= _ALIGNED), default=0)
-    return "".join(f"{line.ljust(width)}  {price}\n" for line, price in written)
+    lines = [f"{line.ljust(width)}  {price}" for line, price in written]
+    remarks = list(comments)
+    if remarks:
+        width = max(len(line) for line in lines)
+        lines = [f"{line.ljust(width)}  # {remark}" for line, remark in zip(lines, remarks, strict=True)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _read_line(line: str, schema: Schema | None) -> Rule | None:

@@ -9,7 +9,7 @@ Axes: N sequences, T tokens, Y labels, P primitives, J counters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -25,6 +25,9 @@ from conseq.kernels import tally
 from conseq.schema import Schema
 
 Ints = NDArray[np.int64]
+
+PRICELESS = ("n_linear", "rule_of", "counters", "counter_list", "sums", "automata", "_classes")
+"""What a program computes once and what does not depend on prices."""
 
 
 class Charge(NamedTuple):
@@ -46,6 +49,7 @@ class Program:
     schema: Schema
     corpus: Corpus
     charges: tuple[Charge, ...]  # [P]
+    origin: Program | None = None  # the same rules at other prices, from which this program was made
 
     @classmethod
     def of(cls, rules: Iterable[Constraint], schema: Schema, corpus: Corpus) -> Program:
@@ -60,6 +64,16 @@ class Program:
         program = cls(rules, schema, corpus, tuple(charges))
         program.check_tokens()
         return program
+
+    def priced(self, penalties: Iterable[float]) -> Program:
+        """The same rules at other prices, [K]; what prices do not change is shared, so this is quick."""
+        priced = zip(self.rules, penalties, strict=True)
+        rules = tuple(replace(rule, penalty=float(penalty)) for rule, penalty in priced)
+        charges = tuple(c._replace(penalty=rules[c.rule].penalty) for c in self.charges)
+        other = Program(rules, self.schema, self.corpus, charges, self.origin or self)
+        for name in PRICELESS:
+            other.__dict__[name] = getattr(self, name)
+        return other
 
     def check_tokens(self) -> None:
         """Raise with the first rule that looks at tokens where there are none."""

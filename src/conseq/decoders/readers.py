@@ -11,6 +11,7 @@ Axes: Y labels, J counters of the program, R sums of the program.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
@@ -49,24 +50,35 @@ class Readers:
     @classmethod
     def of(cls, program: Program) -> Readers:
         with cls._lock:
-            if cls not in program.derived:
-                program.derived[cls] = cls(program)
-            return program.derived[cls]
+            return cls._of(program)
+
+    @classmethod
+    def _of(cls, program: Program) -> Readers:
+        if cls not in program.derived:
+            origin = program.origin
+            program.derived[cls] = cls(program) if origin is None else cls._of(origin)._priced(program)
+        return program.derived[cls]
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.rows, self.terms, self.limits = program.sums
         self.row_of_term = np.repeat(np.arange(len(self.limits)), np.diff(self.rows))
         self.tables, self.mask_of = _counter_tables(program)
-        self.used = len(self.tables)
         self.matters = program.is_extra[: len(self.limits)]
         weights = self.terms[:, 0]
         self.rises, self.falls = self._any_term(weights > 0), self._any_term(weights < 0)
         self.is_masked = self._any_term(self.mask_of[self.terms[:, 1]] >= 0)
         self.form_of, self.sign_of, self.forms = self._forms()
-        self.place_of_form: dict[int, int] = {}
         self.automata = _automata(program)
         self._moves: dict[bytes, tuple[NDArray, NDArray, NDArray, NDArray]] = {}
+
+    def _priced(self, program: Program) -> Readers:
+        """The readers of the same rules at other prices; arrays that prices do not change are shared."""
+        other = copy.copy(self)
+        other.program = program
+        other.matters = program.is_extra[: len(self.limits)]
+        vars(other).pop("ceilings", None)
+        return other
 
     def select(self, primitives: Sequence[int], length: int) -> Selected:
         """The readers of these primitives for a sequence of `length` tokens."""
@@ -91,7 +103,7 @@ class Readers:
         if len(forms) < len(counters) and not self.is_masked[chosen].any():
             known = np.isin(self.form_of, forms) & self.matters & ~self.is_masked
             settled = np.flatnonzero(known)
-            places = np.array([self._form_table(f) for f in forms.tolist()], dtype=np.int64)
+            places = np.array([self.tables.place(f, self.forms[f]) for f in forms.tolist()], dtype=np.int64)
             terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
             rows = np.arange(len(settled) + 1)
             following = np.stack([places, np.full(len(places), -1)], axis=1)
@@ -104,7 +116,7 @@ class Readers:
             terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)
             rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[settled])])
             following = np.stack([counters, self.mask_of[counters]], axis=1)
-        counting = (following.astype(np.int64), self.tables, self.program.counters[2])
+        counting = (following.astype(np.int64), self.tables.rows, self.program.counters[2])
         sums = (rows.astype(np.int64), terms.astype(np.int64), self._shape(settled, length))
         return counting, sums, settled
 
@@ -166,27 +178,36 @@ class Readers:
             form_of[r] = numbers.setdefault(tuple(form), len(numbers))
         return form_of, sign_of, list(numbers)
 
-    def _form_table(self, form: int) -> int:
+
+class Tables:
+    """What each step adds to each counter, and to each whole sum that was asked for, rows[·,(Y+1)²]."""
+
+    def __init__(self, counters: Ints) -> None:
+        self.rows = counters
+        self.used = len(counters)
+        self.places: dict[int, int] = {}
+
+    def place(self, form: int, terms: Sequence[tuple[int, int]]) -> int:
         """Where the table of a whole sum stands; it is made when first asked for."""
-        if form not in self.place_of_form:
-            if self.used == len(self.tables):
-                self.tables = np.concatenate([self.tables, np.zeros_like(self.tables)])
-            row = self.tables[self.used]
-            for counter, weight in self.forms[form]:
-                row += weight * self.tables[counter]
-            self.place_of_form[form] = self.used
+        if form not in self.places:
+            if self.used == len(self.rows):
+                self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+            row = self.rows[self.used]
+            for counter, weight in terms:
+                row += weight * self.rows[counter]
+            self.places[form] = self.used
             self.used += 1
-        return self.place_of_form[form]
+        return self.places[form]
 
 
-def _counter_tables(program: Program) -> tuple[Ints, Ints]:
+def _counter_tables(program: Program) -> tuple[Tables, Ints]:
     """What each step adds to each counter, [J,(Y+1)²], and the mask of each counter or −1, [J]."""
     size = (len(program.schema) + 1) ** 2
     counters = program.counter_list
     tables = np.array([c.table.ravel() for c in counters], dtype=np.int64).reshape(len(counters), size)
     tests = list(dict.fromkeys(c.test for c in counters if c.test is not None))
     masks = [-1 if c.test is None else tests.index(c.test) for c in counters]
-    return tables, np.array(masks, dtype=np.int64)
+    return Tables(tables), np.array(masks, dtype=np.int64)
 
 
 def _automata(program: Program) -> tuple[NDArray, ...]:

@@ -78,7 +78,25 @@ def paired_bootstrap(
 ) -> Comparison:
     """Compare two systems on the same sequences; a small p-value says the difference is no accident."""
     data = encode_all(gold, first, second, scheme=scheme)
-    counts = [sequence_counts(data.gold, s, data.offsets, data.schema, metric) for s in data.systems]
+    one, other = data.systems
+    return compare_ids(
+        data.gold, one, other, data.offsets, data.schema, samples=samples, seed=seed, metric=metric
+    )
+
+
+def compare_ids(
+    gold: NDArray,
+    first: NDArray,
+    second: NDArray,
+    offsets: NDArray,
+    schema: Schema,
+    *,
+    samples: int = 1000,
+    seed: int = 0,
+    metric: str = "span_f1",
+) -> Comparison:
+    """The same for label ids[T]; every id must be one of the schema's."""
+    counts = [sequence_counts(gold, labels, offsets, schema, metric) for labels in (first, second)]
     a, b = (float(f1_of(c.sum(axis=0))) for c in counts)
     sums = resample(np.hstack(counts), samples, seed)
     drawn = f1_of(sums[:, 3:]) - f1_of(sums[:, :3])
