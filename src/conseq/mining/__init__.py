@@ -1,0 +1,37 @@
+"""Rules and their prices, learned from labelled sequences and the scores of any model.
+
+    Evidence ─→ families ─→ candidates ─→ importance ─→ penalties ─→ Learned rules
+
+evidence     labelled sequences with the scores of a model that has not seen them
+view         a labelling, counted in all the ways that families ask for
+families     kinds of rules, instantiated from data (papers 000 and 003)
+token_tests  tests of tokens that rules may use
+clauses      conjunctions that tell a class from the others, by minimum-cost satisfiability (paper 000)
+predicates   what clauses are made of, and which of them are rules
+importance   which rules the model breaks and the gold labels do not; redundant ones
+penalties    perceptron, structured SVM, log-ratio
+recipe       all of it in one go
+"""
+
+from conseq.mining.evidence import Evidence
+from conseq.mining.families import FAMILIES, Candidate, Screen
+from conseq.mining.penalties import LEARNERS, Perceptron, StructuredSVM, log_ratio
+from conseq.mining.recipe import COUNTS, LOG_RATIO, Learned, LearnedRule, Recipe, Stage, learn_rules
+
+__all__ = [
+    "COUNTS",
+    "FAMILIES",
+    "LEARNERS",
+    "LOG_RATIO",
+    "Candidate",
+    "Evidence",
+    "Learned",
+    "LearnedRule",
+    "Perceptron",
+    "Recipe",
+    "Screen",
+    "Stage",
+    "StructuredSVM",
+    "learn_rules",
+    "log_ratio",
+]

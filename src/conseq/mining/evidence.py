@@ -1,0 +1,113 @@
+"""What rules are learned from: labelled sequences and the scores of a model that has not learned from them.
+
+    corpus + gold labels + Potentials ─→ Evidence ─→ predicted labels; what either of them breaks
+
+Axes: T tokens, N sequences, Y labels, K rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.constraints.base import Constraint
+from conseq.constraints.program import Program
+from conseq.corpus import Corpus
+from conseq.decoders.viterbi import viterbi
+from conseq.errors import DataError
+from conseq.potentials import Potentials, join
+from conseq.schema import Schema
+
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Labelled sequences, and how a model scores them.
+
+    The model must not have learned from them: on its own training data it breaks hardly any rule. Labels that
+    it does not know have the score −inf (`Evidence.of` sees to that).
+    """
+
+    corpus: Corpus
+    schema: Schema
+    gold: Ids  # [T]
+    potentials: Potentials  # over the labels of the schema
+    threads: int = field(default=1, kw_only=True)
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, schema: Schema, gold: Ids, potentials: Potentials, *, threads: int = 1
+    ) -> Evidence:
+        """Evidence from the scores of a model that knows the first labels of the schema, or all of them."""
+        if not np.array_equal(corpus.offsets, potentials.offsets):
+            raise DataError(
+                f"there are {len(corpus)} labelled sequences with {corpus.n_tokens} tokens, and scores for "
+                f"{len(potentials)} with {potentials.n_tokens}; give a row of scores per token"
+            )
+        if potentials.n_states < len(schema):
+            potentials = potentials.among(np.arange(potentials.n_states), len(schema))
+        return cls(corpus, schema, gold, potentials, threads=threads)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evidence], order: ArrayLike | None = None) -> Evidence:
+        """One piece of evidence from several over the same labels, as cross-fitting gives them.
+
+        The labelled corpora are rebuilt from their columns; `order` brings the sequences into an order.
+        """
+        first = parts[0]
+        columns = {
+            name: [s for part in parts for s in part.corpus.columns[name].strings()]
+            for name in first.corpus.columns
+        }
+        lengths = np.concatenate([part.corpus.lengths for part in parts])
+        corpus = Corpus.from_columns(columns, lengths)
+        gold = np.concatenate([part.gold for part in parts])
+        potentials = join([part.potentials for part in parts])
+        whole = cls(corpus, first.schema, gold, potentials, threads=first.threads)
+        return whole if order is None else whole.select(order)
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    @cached_property
+    def predicted(self) -> Ids:
+        """The model's labels without any rules but legality, [T]."""
+        return viterbi(self.potentials, self.threads).labels
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """The labels that the model can give to some token, [Y]."""
+        return np.asarray((self.potentials.unary > -np.inf).any(axis=0), dtype=np.bool_)
+
+    def select(self, sequences: ArrayLike) -> Evidence:
+        """The evidence of some sequences, in this order."""
+        chosen = np.arange(len(self))[np.asarray(sequences, dtype=np.int64)]
+        corpus = self.corpus.select(chosen)
+        first = self.corpus.offsets[chosen] - corpus.offsets[:-1]
+        tokens = np.repeat(first, corpus.lengths) + np.arange(corpus.n_tokens)
+        return Evidence(
+            corpus,
+            self.schema,
+            self.gold[tokens],
+            self.potentials.select(chosen),
+            threads=self.threads,
+        )
+
+    def broken_by_gold(self, rules: Iterable[Constraint]) -> Floats:
+        """How much the gold labels of each sequence violate each rule, [N,K]."""
+        return self.broken_by(rules, self.gold)
+
+    def broken_by_model(self, rules: Iterable[Constraint]) -> Floats:
+        """How much the model's labels of each sequence violate each rule, [N,K]."""
+        return self.broken_by(rules, self.predicted)
+
+    def broken_by(self, rules: Iterable[Constraint], labels: Ids) -> Floats:
+        """How much some labels of these sequences violate each rule, [N,K]."""
+        program = Program.of(rules, self.schema, self.corpus)
+        return program.by_rule(program.violations(labels))

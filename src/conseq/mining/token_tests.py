@@ -1,0 +1,68 @@
+"""Tests of tokens that mined rules may use: patterns by name, and the marks and words of the data itself.
+
+A user adds to them: `Screen(tests={**TESTS, "isbn": Pattern("^97[89]")})`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from conseq.constraints.tokens import Pattern, TokenTest, Words
+from conseq.corpus import Corpus
+
+TESTS: Mapping[str, TokenTest] = {
+    "year": Pattern(r"(?<!\d)(1[5-9]|20)\d\d(?!\d)"),
+    "digit": Pattern(r"\d"),
+    "number": Pattern(r"^\d+\W*$"),
+    "range": Pattern(r"\d\s*[-–—]+\s*\d"),
+    "capital": Pattern(r"^\W*[A-Z]"),
+    "capitals": Pattern(r"^[A-Z][A-Z]+\W*$"),
+    "lower": Pattern(r"^[a-z]"),
+    "letter": Pattern(r"[A-Za-z]"),
+    "word": Pattern(r"[A-Za-z]{4}"),
+    "initial": Pattern(r"^[A-Z]\.?-?[A-Z]?\.?$"),
+    "mark": Pattern(r"^\W+$"),
+    "comma": Pattern(r",$"),
+    "period": Pattern(r"\.$"),
+    "colon": Pattern(r":$"),
+    "semicolon": Pattern(r";$"),
+    "opening": Pattern(r"^[(\[]"),
+    "closing": Pattern(r"[)\]]\W?$"),
+    "quote": Pattern("[\"“”‘’`]|''"),
+    "hyphen": Pattern(r"[-–—]"),
+    "and": Pattern(r"^(?i:and|&)$"),
+    "in": Pattern(r"^(?i:in)\W*$"),
+    "of": Pattern(r"^(?i:of|the|for|on|a|an)$"),
+    "editor": Pattern(r"^\W*(?i:eds?|editors?|edited)\b"),
+    "pages": Pattern(r"^(?i:pp?|pages?)\b"),
+    "volume": Pattern(r"^(?i:vol|vols|volume)\b"),
+    "issue": Pattern(r"^(?i:no|nr|number|issue)\b"),
+    "month": Pattern(r"^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"),
+    "university": Pattern(r"^(?i:univ|dept|department|institut|school|college)"),
+    "web": Pattern(r"^(?i:https?|www|url|doi|arxiv)"),
+}
+"""name ─→ test."""
+
+MOST_MARKS = 12
+"""The most frequent marks are looked at, so many."""
+
+
+def frequent_marks(corpus: Corpus, least: int) -> list[Words]:
+    """The tokens without letters and digits that occur at least so often, each by itself, the usual first.
+
+    >>> frequent_marks(Corpus.from_sequences([["a", ",", "b", ",", "c", "."]]), 2)
+    [Words(words=frozenset({','}))]
+    """
+    if not corpus.columns:
+        return []
+    column = corpus.columns[corpus.token_column]
+    counts = np.bincount(column.ids, minlength=len(column.vocabulary))
+    marks = [
+        (-int(n), word)
+        for n, word in zip(counts, column.vocabulary, strict=True)
+        if n >= least and re.fullmatch(r"[^\w\s]+", word)
+    ]
+    return [Words(frozenset({word})) for _, word in sorted(marks)[:MOST_MARKS]]
