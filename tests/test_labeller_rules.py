@@ -205,7 +205,6 @@ class TestGiving:
     @pytest.mark.parametrize(
         ("given", "error", "says"),
         [
-            ("learn", ConseqError, "not available yet"),
             (7, ConseqError, "constraints is of type int"),
             ([ONE_PERSON, 7], RuleError, "line 2: a rule is of type int"),
             ("at most 1 segment of PRE hard", RuleError, "line 1, column 22: .*did you mean 'PER'"),
@@ -220,6 +219,10 @@ class TestGiving:
         labeller = SequenceLabeller("ner", constraints=given, threads=1)
         with pytest.raises(error, match=says):
             labeller.fit(WORDS, LABELS, watch=lambda _: pytest.fail("it trains before it looks at the rules"))
+
+    def test_learning_goes_with_training(self, small):
+        with pytest.raises(ConseqError, match="goes with fit"):
+            small.with_constraints("learn")
 
     def test_the_name_of_a_file_as_text(self, small, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -6,6 +6,7 @@ import copy
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,18 +20,22 @@ from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import decode_all, find_decoder
+from conseq.decoders.choose import decode_all
+from conseq.decoders.twostage import TwoStage
 from conseq.decoders.viterbi import viterbi
-from conseq.errors import ConseqError, DataError, ModelError, RuleError
+from conseq.errors import DataError, ModelError, RuleError
 from conseq.estimator import Estimator
 from conseq.evaluate import Report, evaluate_ids, score_ids
-from conseq.features import FeatureExtractor, Template, parse_templates, preset
+from conseq.features import FeatureExtractor, Template
 from conseq.io.objects import corpus_from
 from conseq.labelled import Chances, Labelled, label_corpus
-from conseq.labeller import saving
+from conseq.labeller import learning, saving
 from conseq.labeller.answers import Alternatives, Answers
-from conseq.labeller.rules import rules_of
-from conseq.labeller.training import FitReport, training_labels
+from conseq.labeller.learning import FOLDS, gather
+from conseq.labeller.rules import LEARN, rules_of
+from conseq.labeller.training import FitReport, check_options, templates_for, training_labels
+from conseq.mining.recipe import Learned, Recipe, Stage, learn_rules
+from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.optimise.lbfgs import LBFGS
 from conseq.potentials import Potentials
@@ -62,9 +67,14 @@ class SequenceLabeller(Estimator):
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     legal         decode legal label sequences only
     constraints   rules that labels obey: a text in the language of rules, the path of a rule file, a list of
-                  rules or lines, or None; a trained model gets others by `with_constraints`
+                  rules or lines, or None; "learn": rules and prices are learned from the training data; a
+                  trained model gets others by `with_constraints`
+    recipe        how rules are learned (`conseq.mining.Recipe`); None: the usual way
+    folds         models trained without a part of the data, so that rules are learned from data that a model
+                  has not seen; 0: rules are learned from development data alone
     decoder       how the best labels are found: auto, viterbi, lazy, dual, ilp, twostage, beam, enumerate; or
-                  a decoder with its options, of which a model file keeps the name
+                  a decoder with its options, of which a model file keeps the name; the band of twostage is
+                  chosen where rules are learned
     limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
     transitions, boundaries    weights for neighbouring labels, and for the first and last one
     lexicons      name → entries, for the attribute lexicon(name)
@@ -85,6 +95,8 @@ class SequenceLabeller(Estimator):
         scheme: str = "auto",
         legal: bool = True,
         constraints: Rules = None,
+        recipe: Recipe | None = None,
+        folds: int = FOLDS,
         decoder: str | Decoder = "auto",
         limit: float | None = None,
         transitions: bool = True,
@@ -103,6 +115,8 @@ class SequenceLabeller(Estimator):
         self.scheme = scheme
         self.legal = legal
         self.constraints = constraints
+        self.recipe = recipe
+        self.folds = folds
         self.decoder = decoder
         self.limit = limit
         self.transitions = transitions
@@ -121,22 +135,29 @@ class SequenceLabeller(Estimator):
         development: Corpus | None = None,
         warm: SequenceLabeller | None = None,
         watch: Callable[[Progress], None] | None = None,
+        stage: Callable[[Stage], None] = lambda _: None,
     ) -> SequenceLabeller:
         """Learn from labelled sequences.
 
         With `development` the iterate that scores best there is kept, otherwise the last. `warm` is a trained
-        labeller whose weights are the starting point. `watch` is called after each iteration.
+        labeller whose weights are the starting point. `watch` is called after each iteration, `stage` at each
+        step of learning rules. Interrupted while it learns rules, the labeller is trained and has none.
         """
-        self._check_options()
+        check_options(self.get_params())
         vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
         corpus = corpus_from(X, y)
         labels, source = training_labels(corpus, self.scheme)
         self.schema_ = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
         self.source_scheme_ = source
-        self.constraints_ = rules_of(self.constraints, self.schema_)
+        learns = isinstance(self.constraints, str) and self.constraints == LEARN
+        if learns:
+            learning.check(self, development)
+        self.learned_: Learned | None = None
+        self.tau_: float | None = None
+        self.constraints_ = rules_of(None if learns else self.constraints, self.schema_)
         Program.of(self.constraints_, self.schema_, corpus.select([0]))  # raises if they need other columns
         begun = time.perf_counter()
-        templates = self._templates(corpus)
+        templates = templates_for(self.features, corpus)
         self.columns_ = list(corpus.columns)
         self.input_: dict[str, Any] = {}  # how the data was read, for whoever reads more of it
         extractor, design = FeatureExtractor.learn(
@@ -150,47 +171,57 @@ class SequenceLabeller(Estimator):
             labels.ids,
             corpus.offsets,
             len(self.schema_),
-            warm=None if warm is None else _warm_start(warm, extractor, self.schema_),
+            warm=None if warm is None else warm.weights_for(extractor, self.schema_),
             development=self._development_score(development, extractor),
             watch=watch,
         )
         self.model_, used = model.compact()
         self.extractor_ = extractor if used.all() else extractor.keep(used)
         seconds = {"features": featured - begun, "train": training.seconds}
-        self.report_ = FitReport(training, seconds, len(self.schema_), self._threads)
+        self.report_ = FitReport(training, seconds, len(self.schema_), self.n_threads)
+        if learns and training.status != "interrupted":
+            self._learn_rules(corpus, development, watch, stage)
         return self
 
-    def _check_options(self) -> None:
-        for name, least in [("c1", 0), ("c2", 0), ("min_count", 0), ("delta", 0), ("period", 1)]:
-            value = getattr(self, name)
-            if not value >= least or value == float("inf"):
-                raise ConseqError(f"{name} is {value}; give a number of at least {least}")
-        if self.max_iterations is not None and self.max_iterations < 1:
-            raise ConseqError(f"max_iterations is {self.max_iterations}; give at least 1")
-        if self.limit is not None and not self.limit >= 0:
-            raise ConseqError(f"limit is {self.limit}; give seconds from 0, or None for no limit")
-        find_decoder(self.decoder)
-        if self.threads is not None and self.threads < 1:
-            raise ConseqError(f"threads is {self.threads}; give at least 1, or None for all processors")
+    def _learn_rules(
+        self,
+        corpus: Corpus,
+        development: Corpus | None,
+        watch: Callable[[Progress], None] | None,
+        stage: Callable[[Stage], None],
+    ) -> None:
+        begun = time.perf_counter()
+        with suppress(KeyboardInterrupt):
+            evidence = gather(self, corpus, development, watch=watch, stage=stage)
+            self.learned_ = learn_rules(evidence, self.recipe, stage)
+            self.constraints_ = tuple(self.learned_.constraints)
+            if self.decoder == TwoStage.name:
+                stage(Stage("choosing how far below the best score to go"))
+                self.tau_ = choose_tau(evidence, self.constraints_, metric=self.metric)
+        seconds = {**self.report_.seconds, "rules": time.perf_counter() - begun}
+        self.report_ = replace(self.report_, seconds=seconds)
+
+    def weights_for(self, extractor: FeatureExtractor, schema: Schema) -> WarmStart:
+        """Its weights as a starting point for another model, as far as that has the same features."""
+        self._check_fitted()
+        attributes = Vocabulary(self.extractor_.names()).encode(extractor.names())
+        labels = self.schema_.vocabulary.encode(schema.labels)
+        return WarmStart(self.model_, attributes.astype(np.int64), labels.astype(np.int64))
+
+    def untrained(self) -> SequenceLabeller:
+        """A labeller with the same options and no rules, to be trained."""
+        return SequenceLabeller(**{**self.get_params(), "constraints": None})
 
     @property
-    def _threads(self) -> int:
+    def n_threads(self) -> int:
+        """The threads that it uses."""
         return self.threads or cores()
 
     def _crf(self) -> CRF:
         optimiser = LBFGS(
             c1=self.c1, c2=self.c2, max_iterations=self.max_iterations, delta=self.delta, period=self.period
         )
-        return CRF(optimiser, self.transitions, self.boundaries, self._threads)
-
-    def _templates(self, corpus: Corpus) -> tuple[Template, ...]:
-        if not corpus.columns:
-            return ()
-        if isinstance(self.features, str):
-            return preset(self.features, list(corpus.columns))
-        given = list(self.features)
-        parsed = parse_templates([t for t in given if isinstance(t, str)])
-        return (*(t for t in given if isinstance(t, Template)), *parsed)
+        return CRF(optimiser, self.transitions, self.boundaries, self.n_threads)
 
     def _development_score(
         self, development: Corpus | None, extractor: FeatureExtractor
@@ -201,8 +232,8 @@ class SequenceLabeller(Estimator):
         design = extractor.design(development)
 
         def score(model: ChainModel) -> float:
-            potentials = self._legal(model.potentials(design, development.offsets, threads=self._threads))
-            found = viterbi(potentials, threads=self._threads)
+            potentials = self._legal(model.potentials(design, development.offsets, threads=self.n_threads))
+            found = viterbi(potentials, threads=self.n_threads)
             return score_ids(gold, found.labels, development.offsets, schema, self.metric)
 
         return score
@@ -290,7 +321,7 @@ class SequenceLabeller(Estimator):
     def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
         lattices = found.lattices if confidences else None
         result = label_corpus(
-            found.batch, found.decodings, self.schema_, lattices, not self._plain, self._threads
+            found.batch, found.decodings, self.schema_, lattices, not self._plain, self.n_threads
         )
         if n:
             best = found.n_best(n)
@@ -319,15 +350,22 @@ class SequenceLabeller(Estimator):
         for begin, batch in corpus.batches(BATCH):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-            yield Answers(batch, first + begin, self._decodings(problems), self._threads, self._limits)
+            yield Answers(batch, first + begin, self._decodings(problems), self.n_threads, self._limits)
 
     @property
     def _limits(self) -> Limits:
         return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
 
     def _decodings(self, problems: Problems) -> Decodings:
-        decoder = "auto" if self._plain else self.decoder  # which is Viterbi then, for all sequences at once
-        return decode_all(problems, decoder, limits=self._limits, threads=self._threads)
+        decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once
+        return decode_all(problems, decoder, limits=self._limits, threads=self.n_threads)
+
+    @property
+    def _decoder(self) -> str | Decoder:
+        """The decoder; a two-stage one goes as far below the best score as was best on the evidence."""
+        if self.decoder == TwoStage.name and self.tau_ is not None:
+            return TwoStage(self.tau_)
+        return self.decoder
 
     @property
     def _plain(self) -> bool:
@@ -340,6 +378,7 @@ class SequenceLabeller(Estimator):
         other = copy.copy(self)
         other.constraints_ = rules_of(constraints, self.schema_)
         other.constraints = other.constraints_ or None
+        other.learned_ = None
         return other
 
     def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
@@ -348,7 +387,7 @@ class SequenceLabeller(Estimator):
         corpus = corpus_from(X)
         self._check_columns(corpus)
         design = self.extractor_.design(corpus)
-        potentials = self._legal(self.model_.potentials(design, corpus.offsets, threads=self._threads))
+        potentials = self._legal(self.model_.potentials(design, corpus.offsets, threads=self.n_threads))
         mask = allowed_mask(corpus, self.schema_, allowed, partial, self.source_scheme_)
         return potentials if mask is None else potentials.restricted(mask)
 
@@ -409,13 +448,6 @@ class SequenceLabeller(Estimator):
             raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
         except RuleError as error:
             raise ModelError(f"{path}: a rule in the model file cannot be read ({error})") from None
-
-
-def _warm_start(old: SequenceLabeller, extractor: FeatureExtractor, schema: Schema) -> WarmStart:
-    old._check_fitted()
-    attributes = Vocabulary(old.extractor_.names()).encode(extractor.names())
-    labels = old.schema_.vocabulary.encode(schema.labels)
-    return WarmStart(old.model_, attributes.astype(np.int64), labels.astype(np.int64))
 
 
 def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:

@@ -21,5 +21,5 @@ def rules_of(given: Rules, schema: Schema) -> tuple[Constraint, ...]:
     if isinstance(given, str) and given == NONE:
         return ()
     if isinstance(given, str) and given == LEARN:
-        raise ConseqError("constraints='learn' is not available yet; give rules, or the path of a rule file")
+        raise ConseqError("rules are learned while a model is trained: constraints='learn' goes with fit")
     return as_constraints(given, schema)

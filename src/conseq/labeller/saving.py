@@ -19,8 +19,8 @@ from conseq.schema import Schema, Scheme
 if TYPE_CHECKING:
     from conseq.labeller.core import SequenceLabeller
 
-ELSEWHERE = ("features", "lexicons", "constraints", "threads")
-"""Options that other parts of the file hold, or that belong to the machine."""
+ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "threads")
+"""Options that other parts of the file hold, that belong to the machine, or that training alone needs."""
 
 
 def packed(labeller: SequenceLabeller) -> persist.Archive:
@@ -34,6 +34,7 @@ def packed(labeller: SequenceLabeller) -> persist.Archive:
         "input": labeller.input_,
         "options": {**options, "decoder": find_decoder(labeller.decoder).name},
         "constraints": _written(labeller.constraints_),
+        "tau": labeller.tau_,
         "report": labeller.report_.to_dict(),
     }
     parts = {"features": pack(labeller.extractor_), "crf": persist.Archive({}, {}, labeller.model_.arrays())}
@@ -53,6 +54,7 @@ def restored(kind: type[SequenceLabeller], archive: persist.Archive) -> Sequence
     labeller.input_ = dict(document["input"])
     labeller.constraints = document.get("constraints", "") or None
     labeller.constraints_ = rules_of(labeller.constraints, labeller.schema_)
+    labeller.learned_, labeller.tau_ = None, document.get("tau")
     labeller.report_ = FitReport.from_dict(document["report"])
     labeller.extractor_ = extractor
     labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))

@@ -5,14 +5,16 @@ labelled corpus ─→ training_labels ─→ labels without unused ones, in a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from conseq.corpus import Column, Corpus
-from conseq.errors import DataError
+from conseq.decoders.choose import find_decoder
+from conseq.errors import ConseqError, DataError
+from conseq.features import Template, parse_templates, preset
 from conseq.models.crf import TrainingReport
 from conseq.schema import Schema, Scheme, convert_column
 from conseq.vocabulary import Vocabulary
@@ -41,6 +43,35 @@ class FitReport:
         names = [f.name for f in fields(TrainingReport) if f.name in data and f.name != "seconds"]
         training = TrainingReport(seconds=data["seconds"]["train"], **{name: data[name] for name in names})
         return cls(training, data["seconds"], data["labels"], data["threads"])
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise if an option of a labeller cannot be used."""
+    least = {"c1": 0, "c2": 0, "min_count": 0, "delta": 0, "period": 1, "folds": 0}
+    for name, lowest in least.items():
+        value = options[name]
+        if not value >= lowest or value == float("inf"):
+            raise ConseqError(f"{name} is {value}; give a number of at least {lowest}")
+    if options["folds"] != int(options["folds"]) or options["folds"] == 1:
+        raise ConseqError(f"folds is {options['folds']}; give a whole number of at least 2, or 0 for none")
+    if options["max_iterations"] is not None and options["max_iterations"] < 1:
+        raise ConseqError(f"max_iterations is {options['max_iterations']}; give at least 1")
+    if options["limit"] is not None and not options["limit"] >= 0:
+        raise ConseqError(f"limit is {options['limit']}; give seconds from 0, or None for no limit")
+    find_decoder(options["decoder"])
+    if options["threads"] is not None and options["threads"] < 1:
+        raise ConseqError(f"threads is {options['threads']}; give at least 1, or None for all processors")
+
+
+def templates_for(features: str | Iterable[str | Template], corpus: Corpus) -> tuple[Template, ...]:
+    """The templates of a preset, or those given; none for a corpus whose tokens bring their attributes."""
+    if not corpus.columns:
+        return ()
+    if isinstance(features, str):
+        return preset(features, list(corpus.columns))
+    given = list(features)
+    parsed = parse_templates([t for t in given if isinstance(t, str)])
+    return (*(t for t in given if isinstance(t, Template)), *parsed)
 
 
 def training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
