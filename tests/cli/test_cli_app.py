@@ -84,7 +84,10 @@ def test_help_imports_nothing_heavy():
         (["train", "x.tsv", "-m", "x", "--c2", "much"], "--c2"),
         (["train", "x.tsv", "-m", "x", "--threads", "0"], "--threads"),
         (["train", "x.tsv", "-m", "x", "--features", "ner", "--template", "t"], "choose one"),
-        (["train", "x.tsv", "-m", "x", "--constraints", "learn"], "not available yet"),
+        (["train", "x.tsv", "-m", "x", "--constraints", "learn", "--folds", "0"], "give it with --dev"),
+        (["mine", "x.tsv", "-o", "x", "--folds", "0"], "give it with --dev"),
+        (["mine", "x.tsv", "-o", "x", "--families", "pairs"], "no family 'pairs'"),
+        (["mine", "x.tsv", "-o", "x", "--penalties", "boosting"], "no penalties 'boosting'"),
         (
             ["label", "x", "--decoder", "magic"],
             "'auto', 'viterbi', 'lazy', 'dual', 'ilp', 'twostage',",

@@ -129,7 +129,7 @@ class TestMended:
         before, after = reading((0, 1, "x"), (1, 2, "x"), (3, 4, "z")), reading((0, 2, "x"), (2, 3, "y"))
         cut = [
             [span and (span.start, span.end, span.type) for span in row]
-            for row in Mended(before, after, rule, True).rows()
+            for row in Mended(before, after, rule, True, True).rows()
         ]
         assert cut == [
             [(0, 1, "x"), (0, 2, "x")],

@@ -263,7 +263,7 @@ class TestRuleFiles:
     def test_learning_is_for_training(self, run, model, data, command):
         found = run(command, model, data / "test.tsv", "--constraints", "learn")
         assert (found.code, found.out) == (2, "")
-        assert "not available yet" in found.err
+        assert "rules are learned by `conseq train`" in found.err
 
     def test_what_is_odd_is_a_note(self, run, model, data, rules, command):
         path = rules(f"{ONE}  hard", f"{ONE}  hard")

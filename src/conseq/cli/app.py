@@ -13,7 +13,9 @@ from conseq.cli.demo import demo
 from conseq.cli.evaluate import evaluate
 from conseq.cli.helping import Command, Group
 from conseq.cli.label import label
+from conseq.cli.mine import mine
 from conseq.cli.outcome import guarded
+from conseq.cli.reproduce import reproduce
 from conseq.cli.train import train
 
 app = typer.Typer(
@@ -26,8 +28,8 @@ app = typer.Typer(
 
 COMMANDS: dict[str, list[Callable[..., None]]] = {
     "Start here": [demo],
-    "Work": [train, label, evaluate],
-    "Measure": [bench],
+    "Work": [train, label, evaluate, mine],
+    "Measure": [bench, reproduce],
 }
 """Heading → the commands under it."""
 

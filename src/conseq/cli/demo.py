@@ -1,4 +1,4 @@
-"""`conseq demo`: learn from a few examples, obey rules, read what was never seen, tell a person about it."""
+"""`conseq demo`: learn labels and rules from a few examples, read what was never seen, tell about it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from conseq.cli.demo_rules import rules_for
 from conseq.cli.examples import Doubt, Hint, doubt, hint, mended
 from conseq.cli.progress import training_line
+from conseq.cli.rules import LEARN
 from conseq.cli.show import Palette, console, counted, on_terminal, percent, show, show_table
 from conseq.cli.sides import colour_sides, print_sides
 from conseq.cli.summary import decode_all
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 HELD_OUT = 200
 """Sequences that the model is measured on."""
 
-SHOWN, EXAMPLES = 2, 3
-"""Sequences shown as they are read, and those in which a rule decided."""
+SHOWN, EXAMPLES, RULES = 2, 3, 10
+"""Sequences shown as they are read, those in which a rule decided, and learned rules."""
 
 ANOTHER = 1000
 """Added to the seed for held-out data."""
@@ -68,19 +69,22 @@ def demo(
     """
     if save is not None:
         os.makedirs(save, exist_ok=True)
-    _paragraph("conseq learns to label sequences from examples, and obeys rules about whole sequences.")
-    trained = _learn("citations", size, seed, save)
+    _paragraph("conseq learns to label sequences, and rules about whole sequences, from the same examples.")
+    trained = _learn("citations", size, seed, save, LEARN)
     _heading(
         "Reading new citations", "Other authors and titles than those it learned from, and no rules yet."
     )
     _show_sequences(trained)
     _heading(
-        "Rules about the whole citation", "How many of the new citations break them without and with rules:"
+        "Rules about the whole citation",
+        f"It has found {counted(len(trained.rules), 'rule')} that its own labels break too often, and what "
+        "breaking each should cost.\nThe dearest, and how many of the new citations break them without and "
+        "with rules:",
     )
     _show_rules(trained)
     _heading("What the rules change", f"Measured on {len(trained.held_out)} new citations.")
     _show_change(trained)
-    _heading("Where a rule decided", "Each rule leads to this reading even as the only one.")
+    _heading("Where a rule decided", "Citations that it now reads better, and the rule that decided each.")
     _show_mended(trained, EXAMPLES)
     palette = Palette(trained.labeller.schema_.types())
     uncertain = doubt(trained.labeller, trained.held_out)
@@ -89,9 +93,10 @@ def demo(
     told = hint(trained.ruled, trained.held_out)
     if told is not None:
         _show_hint(told, palette)
-    trained = _learn("addresses", size, seed, save)
-    show(
-        f"With {counted(len(trained.rules), 'rule')} about addresses, on {len(trained.held_out)} new ones:\n"
+    trained = _learn("addresses", size, seed, save, None)
+    _paragraph(
+        f"Rules can be written by hand, too, one a line. With {len(trained.rules)} of them about addresses, "
+        f"on {len(trained.held_out)} new ones:\n"
     )
     _show_change(trained)
     _show_mended(trained, 1)
@@ -101,7 +106,8 @@ def demo(
 # ── learning ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _learn(name: str, size: int, seed: int, save: str | None) -> Trained:
+def _learn(name: str, size: int, seed: int, save: str | None, constraints: str | None) -> Trained:
+    from conseq.constraints.language import format_constraints
     from conseq.datasets import load
     from conseq.labeller import SequenceLabeller
 
@@ -113,27 +119,32 @@ def _learn(name: str, size: int, seed: int, save: str | None) -> Trained:
     )
     with training_line("F1") as line:
         line.enter("learning")
-        labeller = SequenceLabeller("fields").fit(train, watch=line.watch)
-    training = labeller.report_.training
+        fitted = SequenceLabeller("fields", constraints=constraints)
+        fitted.fit(train, watch=line.watch, stage=line.stage)
+    training = fitted.report_.training
     steps = counted(training.iterations, "step")
     show(f"Learned in {training.seconds:.1f} s: {training.features:,} weights, {steps}.")
-    trained = Trained(name, labeller, rules_for(name, labeller.schema_), load(name, HELD_OUT, seed + ANOTHER))
+    if fitted.learned_ is not None:
+        show(f"Learned rules in {fitted.report_.seconds['rules']:.1f} s.")
+    rules = rules_for(name, fitted.schema_) if fitted.learned_ is None else list(fitted.constraints_)
+    labeller = fitted.with_constraints(None)
+    trained = Trained(name, labeller, rules, load(name, HELD_OUT, seed + ANOTHER))
     if save is not None:
-        _save(trained, train, save)
+        text = format_constraints(rules) if fitted.learned_ is None else fitted.learned_.to_text()
+        _save(trained, train, text, save)
     return trained
 
 
-def _save(trained: Trained, train: Corpus, folder: str) -> None:
-    from conseq.constraints.language import format_constraints
+def _save(trained: Trained, train: Corpus, rules: str, folder: str) -> None:
     from conseq.io import write
+    from conseq.io.atomic import emit
 
     path = os.path.join(folder, trained.name)
     write(train, f"{path}-train.tsv", "columns")
     write(trained.held_out, f"{path}-test.tsv", "columns")
     write(trained.held_out, f"{path}.txt", "text")
     trained.labeller.save(f"{path}.model")
-    with open(f"{path}.rules", "w", encoding="utf-8") as file:
-        file.write(format_constraints(trained.rules))
+    emit(f"{path}.rules", rules)
 
 
 # ── showing ─────────────────────────────────────────────────────────────────────────────────────
@@ -172,10 +183,10 @@ def _show_sequences(trained: Trained) -> None:
 
 
 def _show_rules(trained: Trained) -> None:
-    """Every rule with its price and how many sequences break it."""
+    """The dearest rules with their prices and how many sequences break them."""
     _, summary = decode_all(trained.ruled, trained.held_out)
     rows = []
-    for rule in trained.rules:
+    for rule in trained.rules[:RULES]:
         line = rule.line()
         rows.append([line, rule.price, str(summary.before[line]), str(summary.after[line])])
     if not on_terminal():
@@ -218,7 +229,9 @@ def _show_mended(trained: Trained, count: int) -> None:
     for found in mended(trained.labeller, trained.rules, trained.held_out, count):
         show()
         _paragraph(found.after.text or " ".join(found.after.tokens))
-        show(f"Rule: {found.rule.line()}" + (" (now all of it is right)" if found.right else ""), "bold")
+        alone = "" if found.alone else ", together with others"
+        right = " (now all of it is right)" if found.right else ""
+        show(f"Rule: {found.rule.line()}{alone}{right}", "bold")
         if on_terminal():
             colour_sides(found, palette)
         else:
@@ -262,9 +275,10 @@ def _show_text(sequence: LabelledSequence, palette: Palette) -> None:
 def _show_next(save: str | None) -> None:
     _heading("What to do next", "With your own data (a token and its label a line, blank lines between):")
     mine = [
-        "conseq train train.tsv --dev dev.tsv -m my.model",
-        "conseq evaluate my.model test.tsv --constraints rules.txt",
-        "conseq label my.model new.txt --text --constraints rules.txt --format spans",
+        "conseq train train.tsv --constraints learn -m my.model",
+        "conseq evaluate my.model test.tsv",
+        "conseq mine train.tsv -o my.rules     # the rules as a file, to read and edit",
+        "conseq label my.model new.txt --text --constraints my.rules --format spans",
     ]
     measure = f"conseq evaluate {save}/citations.model {save}/citations-test.tsv"
     kept = [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from conseq.corpus import Sequence as CorpusSequence
     from conseq.labelled import LabelledSequence, LabelledSpan
     from conseq.labeller import SequenceLabeller
+    from conseq.schema import Schema
 
 LABELLINGS = 50
 """So many labellings are looked at for what a segment could be instead."""
@@ -28,12 +29,16 @@ MOST_TOKENS = 40
 
 @dataclass(frozen=True)
 class Mended:
-    """A sequence read without rules and under them, the rule that alone leads there, whether all is right."""
+    """A sequence read without rules and under them, the rule that decided, whether all is right.
+
+    `alone`: the rule leads there even as the only one; else it is the one that counts most.
+    """
 
     before: LabelledSequence
     after: LabelledSequence
     rule: Constraint
     right: bool
+    alone: bool
 
     def rows(self) -> list[tuple[LabelledSpan | None, LabelledSpan | None]]:
         """The segments that differ or that the rule names, side by side where they overlap."""
@@ -78,20 +83,46 @@ class Hint:
 def mended(
     labeller: SequenceLabeller, rules: Sequence[Constraint], corpus: Corpus, count: int
 ) -> list[Mended]:
-    """Sequences that the rules have read better, each by another rule: those put wholly right first."""
-    without = labeller.label(corpus, confidences=False)
-    under = labeller.with_constraints(rules).predict(corpus)
-    gains = [_gain(corpus[i], sequence.labels, under[i]) for i, sequence in enumerate(without)]
+    """Sequences that the rules have read better, each by another rule: those put wholly right first, and of
+    them those in which a rule decided alone."""
+    ruled = labeller.with_constraints(rules)
+    without, under = labeller.label(corpus, confidences=False), ruled.label(corpus, confidences=False)
+    gains = [_gain(corpus[i], without[i].labels, under[i].labels) for i in range(len(corpus))]
     better = [i for i, gain in enumerate(gains) if gain > 0 and len(corpus[i]) <= MOST_TOKENS]
-    right = {i: under[i] == corpus[i].labels for i in better}
-    better.sort(key=lambda i: (right[i], gains[i]), reverse=True)
-    alone = {r: labeller.with_constraints([r]).label(corpus.select(better), confidences=False) for r in rules}
-    found: dict[Constraint, Mended] = {}
-    for place, i in enumerate(better):
-        deciding = [rule for rule in rules if alone[rule][place].labels == under[i]]
-        if deciding and not found.keys() & set(deciding):
-            found[deciding[0]] = Mended(without[i], alone[deciding[0]][place], deciding[0], right[i])
-    return list(found.values())[:count]
+    found = []
+    for i in better:
+        rule, alone = _decided(labeller, rules, corpus.select([i]), without[i], under[i])
+        right = under[i].labels == corpus[i].labels
+        found.append((right, alone, gains[i], Mended(without[i], under[i], rule, right, alone)))
+    found.sort(key=lambda one: one[:3], reverse=True)
+    by_rule: dict[Constraint, Mended] = {}
+    for *_, one in found:
+        by_rule.setdefault(one.rule, one)
+    return list(by_rule.values())[:count]
+
+
+def _decided(
+    labeller: SequenceLabeller,
+    rules: Sequence[Constraint],
+    sequence: Corpus,
+    before: LabelledSequence,
+    after: LabelledSequence,
+) -> tuple[Constraint, bool]:
+    """The simplest rule that leads from one reading to the other alone, else the one that saves most."""
+    saved = {rule: _saved(rule, before, after, labeller.schema_, before.tokens) for rule in rules}
+    helpful = sorted((r for r in rules if saved[r] > 0), key=lambda r: (len(r.names), -saved[r]))
+    for rule in helpful:
+        if labeller.with_constraints([rule]).predict(sequence)[0] == after.labels:
+            return rule, True
+    return max(rules, key=lambda rule: saved[rule]), False
+
+
+def _saved(
+    rule: Constraint, before: LabelledSequence, after: LabelledSequence, schema: Schema, tokens: list[str]
+) -> float:
+    """How much less the second reading pays for a rule than the first; a hard one is worth any price."""
+    violations = [rule.violation(reading.labels, schema, tokens) for reading in (before, after)]
+    return violations[0] * min(rule.penalty, 1e6) - violations[1] * min(rule.penalty, 1e6)
 
 
 def _gain(sequence: CorpusSequence, before: list[str], after: list[str]) -> int:

@@ -84,6 +84,68 @@ def one_of(choices: type[StrEnum]) -> str:
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by `conseq train`.")]
 
+TrainData = Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled data; `-` is standard input.")]
+
+TrainColumns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Names of the columns in order; `_` skips one, the last or `label` is the label. Else: "
+        "word,label or word,pos,label or word,col2,…,label.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+
+TrainFormat = Annotated[
+    DataFormat,
+    typer.Option(
+        metavar=one_of(DataFormat),
+        help="How the data is written: columns, text with <tags>, JSON lines.",
+        rich_help_panel=READING,
+    ),
+]
+
+TrainTokens = Annotated[
+    Tokens | None,
+    typer.Option(
+        metavar=one_of(Tokens),
+        help="How text is cut into tokens, in data that is not columns; words if not given.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+
+TrainScheme = Annotated[
+    LabelScheme,
+    typer.Option(
+        metavar=one_of(LabelScheme),
+        help="How labels are written; auto looks at the data, iob1 becomes bio.",
+        rich_help_panel=READING,
+    ),
+]
+
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRESET|FILE",
+        help="chunk, ner, fields, letters or classic, or a file with one template a line, such as "
+        "suffix(3)[0] or word[-1] & word[0].  [fields]",
+        rich_help_panel=MODEL,
+        show_default=False,
+    ),
+]
+
+Folds = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Rules are learned with so many models, each trained without a part of TRAIN; 0: from DEV only.",
+        rich_help_panel=MODEL,
+    ),
+]
+
 Columns = Annotated[
     str | None,
     typer.Option(

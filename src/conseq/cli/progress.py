@@ -15,7 +15,10 @@ from conseq.cli.compiling import NOTICE, Compilation, heard
 from conseq.cli.show import percent
 
 if TYPE_CHECKING:
+    from conseq.mining import Stage
     from conseq.models.crf import Progress
+
+TRAINING = "training"
 
 
 class TrainingLine:
@@ -32,9 +35,19 @@ class TrainingLine:
         """Say what is being done from now on."""
         self.phase, self.latest = phase, None
 
+    def stage(self, stage: Stage) -> None:
+        """Say how far learning rules is."""
+        parts = [stage.name]
+        if stage.done is not None:
+            parts.append(f"pass {stage.done.number} of {stage.done.of}")
+            if stage.done.score is not None:
+                parts.append(f"{self.metric} {percent(stage.done.score)} % on the other half")
+        self.enter(" · ".join(parts))
+
     def watch(self, progress: Progress) -> None:
         """Take note of an iteration."""
-        self.phase, self.latest = "training", progress
+        self.phase = self.phase if self.phase.startswith(TRAINING) else TRAINING
+        self.latest = progress
         if progress.development is not None and (
             self.best is None or progress.development > (self.best.development or 0.0)
         ):

@@ -38,8 +38,13 @@ class Decoding:
 def rule_file(choice: str) -> Path | None:
     """What --constraints names; None if it is none."""
     if choice == LEARN:
-        misused("--constraints learn is not available yet; name a file of rules, or none")
+        misused("rules are learned by `conseq train` or `conseq mine`; name a file of rules here, or none")
     return None if choice == NONE else Path(choice)
+
+
+def training_rules(choice: str) -> str | Path | None:
+    """What --constraints says to training: rules of a file, none, or that they are learned."""
+    return LEARN if choice == LEARN else rule_file(choice)
 
 
 def say_oddities(labeller: SequenceLabeller) -> None:

@@ -15,21 +15,27 @@ from conseq.cli.features import chosen_features, read_lexicons
 from conseq.cli.options import (
     MODEL,
     READING,
-    RULES,
     TRAINING,
     Algorithm,
     AsJson,
     DataFormat,
+    FeaturesOption,
+    Folds,
     LabelScheme,
     ModelType,
     Threads,
-    Tokens,
+    TrainColumns,
+    TrainData,
+    TrainFormat,
+    TrainScheme,
+    TrainTokens,
     one_of,
 )
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read, load_model, read_labelled
-from conseq.cli.rules import NONE, rule_file, say_oddities
+from conseq.cli.rule_table import to_dict
+from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
 
 if TYPE_CHECKING:
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 
 def train(
     ctx: typer.Context,
-    data: Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled data; `-` is standard input.")],
+    data: TrainData,
     model: Annotated[
         str,
         typer.Option("--model", "-m", metavar="OUT", help="The model file to write.", rich_help_panel=MODEL),
@@ -53,55 +59,15 @@ def train(
             show_default=False,
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Names of the columns in order; `_` skips one, the last or `label` is the label. Else: "
-            "word,label or word,pos,label or word,col2,…,label.",
-            rich_help_panel=READING,
-            show_default=False,
-        ),
-    ] = None,
-    format: Annotated[
-        DataFormat,
-        typer.Option(
-            metavar=one_of(DataFormat),
-            help="How the data is written: columns, text with <tags>, JSON lines.",
-            rich_help_panel=READING,
-        ),
-    ] = DataFormat.auto,
-    tokens: Annotated[
-        Tokens | None,
-        typer.Option(
-            metavar=one_of(Tokens),
-            help="How text is cut into tokens, in data that is not columns; words if not given.",
-            rich_help_panel=READING,
-            show_default=False,
-        ),
-    ] = None,
-    scheme: Annotated[
-        LabelScheme,
-        typer.Option(
-            metavar=one_of(LabelScheme),
-            help="How labels are written; auto looks at the data, iob1 becomes bio.",
-            rich_help_panel=READING,
-        ),
-    ] = LabelScheme.auto,
+    columns: TrainColumns = None,
+    format: TrainFormat = DataFormat.auto,
+    tokens: TrainTokens = None,
+    scheme: TrainScheme = LabelScheme.auto,
     model_type: Annotated[
         ModelType,
         typer.Option(metavar=one_of(ModelType), help="The kind of model.", rich_help_panel=MODEL),
     ] = ModelType.crf,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PRESET|FILE",
-            help="chunk, ner, fields, letters or classic, or a file with one template a line, such as "
-            "suffix(3)[0] or word[-1] & word[0].  [fields]",
-            rich_help_panel=MODEL,
-            show_default=False,
-        ),
-    ] = None,
+    features: FeaturesOption = None,
     template: Annotated[
         str | None,
         typer.Option(
@@ -129,9 +95,13 @@ def train(
     constraints: Annotated[
         str,
         typer.Option(
-            metavar=RULES, help="Rules that labels obey: a file with one a line.", rich_help_panel=MODEL
+            metavar=f"none|{LEARN}|FILE",
+            help="Rules that labels obey: a file with one a line, or learn, which finds rules and prices in "
+            "the training data (see `conseq mine`).",
+            rich_help_panel=MODEL,
         ),
     ] = NONE,
+    folds: Folds = 5,
     algorithm: Annotated[
         Algorithm,
         typer.Option(metavar=one_of(Algorithm), help="The optimiser.", rich_help_panel=TRAINING),
@@ -189,11 +159,14 @@ def train(
       conseq train train.tsv --columns word,pos,label --template chunking.template -m chunk.model
       conseq train tagged.txt --format inline --c2 0.5 -m fields.model
       conseq train tagged.txt --constraints fields.rules -m fields.model
+      conseq train train.tsv --constraints learn -m ruled.model
       conseq train more.tsv --from ner.model --features ner -m better.model
     """
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
-    rules = rule_file(constraints)
+    rules = training_rules(constraints)
+    if rules == LEARN and not folds and dev is None:
+        misused("--folds 0 learns rules from development data alone; give it with --dev")
     with _told_if_interrupted(BEFORE):
         check_writable(model)
     reading = Reading(format, columns, tokens, scheme)
@@ -208,10 +181,10 @@ def train(
         labeller = _labeller(
             corpus, features, template, lexicon or [],
             c1=c1, c2=c2, max_iterations=max_iterations, delta=delta, period=period, min_count=min_count,
-            scheme=str(scheme), constraints=rules, threads=threads,
+            scheme=str(scheme), constraints=rules, folds=folds, threads=threads,
         )  # fmt: skip
         warm = None if start is None else load_model(start, threads)
-        labeller.fit(corpus, development=development, warm=warm, watch=line.watch)
+        labeller.fit(corpus, development=development, warm=warm, watch=line.watch, stage=line.stage)
         _check_interrupted(labeller.report_)
         labeller.input_ = remembered
         line.enter("writing the model")
@@ -219,10 +192,15 @@ def train(
             labeller.save(model)
     if labeller.report_.training.status == "interrupted":
         say(f"interrupted; the best model so far is in {model}")
-    say_oddities(labeller)
+    elif rules == LEARN and labeller.learned_ is None:
+        say(f"interrupted while rules were learned; the model in {model} has none")
+    elif rules != LEARN:
+        say_oddities(labeller)
     seconds = {"read": seconds_read, **labeller.report_.seconds}
     result = {**labeller.report_.to_dict(), "peak_mb": peak_mb(), "model": model}
     result["seconds"] = {**seconds, "total": (ctx.obj or clock).seconds()}
+    if labeller.learned_ is not None:
+        result["constraints"] = to_dict(labeller.learned_, None)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:
@@ -294,6 +272,9 @@ def _show(result: dict[str, Any], corpus: Corpus) -> None:
     if result["development"] is not None:
         where = f"kept iteration {result['best_iteration']}"
         facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
+    if "constraints" in result:
+        learned = result["constraints"]
+        facts.append(("rules", f"{learned['count']:,} learned, of {learned['candidates']:,} candidates"))
     facts += [
         ("time", _time(result["seconds"])),
         ("model", f"{result['model']} ({size(os.path.getsize(result['model']))})"),
@@ -308,7 +289,9 @@ def _time(seconds: dict[str, float]) -> str:
     >>> _time({"read": 0.26, "features": 0.5, "train": 3.0, "total": 5.0})
     '5.0 s (read 0.3, features 0.5, train 3.0, start-up, compiling and writing 1.2)'
     """
-    parts = {name: round(seconds[name], 1) for name in ("read", "features", "train")}
+    parts = {
+        name: round(seconds[name], 1) for name in ("read", "features", "train", "rules") if name in seconds
+    }
     rest = max(0.0, round(seconds["total"], 1) - sum(parts.values()))
     shown = [f"{name} {part:.1f}" for name, part in parts.items()]
     return f"{seconds['total']:.1f} s ({', '.join(shown)}, start-up, compiling and writing {rest:.1f})"

@@ -1,0 +1,77 @@
+"""`conseq reproduce`: run an experiment of `conseq.experiments`, show the paper's figures and ours."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conseq.cli.bench import USUAL, VARIABLE, data_folder
+from conseq.cli.options import AsJson, one_of
+from conseq.cli.outcome import misused
+from conseq.cli.show import show_table
+
+
+class Split(StrEnum):
+    """What is measured on: development data, or the test data that nothing was tuned on."""
+
+    dev = "dev"
+    test = "test"
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="EXPERIMENT", help="Which experiment; without a name they are listed."),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help=f"The folder of data sets; if not given ${VARIABLE}, then {USUAL}.",
+            show_default=False,
+        ),
+    ] = None,
+    split: Annotated[Split, typer.Option(metavar=one_of(Split), help="What is measured on.")] = Split.dev,
+    quick: Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")] = False,
+    as_json: AsJson = False,
+    markdown: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False),
+    ] = None,
+) -> None:
+    """Repeat a paper's experiment: its figures next to ours.
+
+    \b
+    Examples:
+      conseq reproduce
+      conseq reproduce soft-ilp --quick
+      conseq reproduce soft-ilp --split test --data ~/data --markdown soft-ilp.md
+    """
+    from conseq.experiments import EXPERIMENTS
+    from conseq.io.atomic import emit
+
+    if name is None:
+        show_table(["experiment", "what it repeats"], [[n, e.about] for n, e in EXPERIMENTS.items()])
+        return
+    if name not in EXPERIMENTS:
+        misused(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+    if markdown is not None and not Path(markdown).absolute().parent.is_dir():
+        misused(f"there is no directory {Path(markdown).parent} for --markdown; create it first")
+    experiment = EXPERIMENTS[name]
+    result = experiment.run(data=data_folder(data), split=str(split), quick=quick, say=_say)
+    if markdown is not None:
+        emit(markdown, experiment.markdown(result))
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        header, *rows = experiment.table(result)
+        show_table(header, rows)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
