@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 import random
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from conseq.benchmarks import BENCHMARKS, decode, rules
 from conseq.cli import main
-from conseq.constraints import Counts, FirstLast, FollowedBy, IfThen, NotBefore, Segments
+from conseq.constraints import Constraint, Counts, Segments
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
+from conseq.labeller.learning import evidence_of
+from conseq.mining import Evidence
 from conseq.schema import Schema
 
 NAMES = ["Ann", "Bob", "Cleo", "Dora", "Emil", "Faye"]
@@ -181,84 +181,42 @@ def test_works_take_turns_after_a_warm_up():
 # ── the rules ───────────────────────────────────────────────────────────────────────────────────
 
 
-def applies(rule, labels: list[str]) -> bool:
-    """Whether the condition of a rule is met, by its meaning."""
-    if isinstance(rule, FirstLast):
-        return labels[0] == rule.first
-    if isinstance(rule, NotBefore):
-        return {rule.before, rule.after} <= set(labels)
-    assert isinstance(rule, Segments | Counts | IfThen | FollowedBy)
-    return rule.names[0] in labels
+@pytest.fixture(scope="module")
+def evidence(data: Path, labeller: SequenceLabeller) -> Evidence:
+    return evidence_of(labeller, corpus(data, "cora", "dev"))
 
 
-def test_count_and_order_rules_hold_in_training_and_are_priced_by_how_often(data, labeller):
-    train, dev = corpus(data, "cora", "train"), corpus(data, "cora", "dev")
-    found = {rule.line(): rule for rule in rules.count_and_order(labeller, train, dev, 1000)}
-    schema, predicted = labeller.schema_, labeller.predict(dev)
-    ranks = {}
-    for candidate in rules.count_and_order_candidates(schema.types()):
-        line = candidate.line()
-        concerned = [labels for labels in train.label_sequences() if applies(candidate, labels)]
-        violated = sum(candidate.violation(labels, schema) > 0 for labels in concerned)
-        assert (line in found) == (len(concerned) > 0 and violated <= 0.03 * len(concerned)), line
-        if line in found:
-            price = -math.log((violated + 0.5) / (len(concerned) + 1))
-            assert found[line].penalty == pytest.approx(price)
-            broken = sum(candidate.violation(labels, schema) > 0 for labels in predicted)
-            ranks[line] = broken, len(concerned)
-    order = [ranks[line] for line in found]
+def breaking(rule: Constraint, sequences: list[list[str]], schema: Schema) -> int:
+    return sum(rule.violation(labels, schema) > 0 for labels in sequences)
+
+
+def test_count_and_order_rules_are_those_that_the_model_breaks_most_often(data, labeller, evidence):
+    dev, schema = corpus(data, "cora", "dev"), labeller.schema_
+    found = rules.count_and_order(evidence, 1000)
+    order = [breaking(rule, labeller.predict(dev), schema) for rule in found]
     assert order == sorted(order, reverse=True)
-    assert order[0][0] > 0, "the model breaks no rule on dev"
-    assert len(rules.count_and_order(labeller, train, dev, 12)) == 12
+    assert order[-1] >= 1
+    gold = [breaking(rule, dev.label_sequences(), schema) for rule in found]
+    assert all(by_model >= by_gold for by_model, by_gold in zip(order, gold, strict=True))
+    assert {Counts, Segments} <= {type(rule) for rule in found}
+    assert rules.count_and_order(evidence, 12) == found[:12]
 
 
-def test_templates_of_segment_counts_differ_in_meaning():
-    """On all labellings of seven tokens every rule can be broken, and no two alike."""
-    schema = Schema(["O", "a", "b"], "plain")
-    labellings = np.array(list(product(range(3), repeat=7)), dtype=np.int32)
-    tokens = Corpus({}, 7 * np.arange(len(labellings) + 1))
-    amounts = rules.broken(rules.segment_count_candidates(schema), schema, tokens, labellings.ravel())
-    assert amounts.any(axis=0).all()
-    assert len(np.unique(amounts, axis=1).T) == amounts.shape[1]
+def test_rarely_broken_rules_are_dear(evidence):
+    for one, rule in zip(
+        rules.segment_counts(evidence), rules.with_log_ratios(rules.segment_counts(evidence)), strict=True
+    ):
+        violated, applied = one.candidate.violated, one.candidate.applied
+        assert rule.penalty == pytest.approx(-math.log((violated + 0.5) / (applied + 1)))
 
 
-def test_importance_keeps_what_the_model_breaks_more_often_than_gold(data, labeller):
-    dev = corpus(data, "cora", "dev")
-    schema = labeller.schema_
-    kept = set(rules.segment_counts(labeller, dev))
-    predicted, gold = labeller.predict(dev), dev.label_sequences()
-
-    def breaking(rule, sequences) -> int:
-        return sum(rule.violation(labels, schema) > 0 for labels in sequences)
-
-    for rule in rules.segment_count_candidates(schema):
-        by_model, by_gold = breaking(rule, predicted), breaking(rule, gold)
-        important = by_model > 0 and (by_gold == 0 or by_model / by_gold >= 2.75)
-        assert (rule in kept) == important, rule
-    assert kept
-
-
-def test_the_perceptron_charges_what_the_model_breaks_and_gold_keeps(data, labeller, monkeypatch):
-    """After one update each penalty is the step times the difference of violations; zeros are left out."""
-    monkeypatch.setattr(rules, "EPOCHS", 1)
-    monkeypatch.setattr(rules, "BATCH", 1000)
-    dev = corpus(data, "cora", "dev")
-    schema = labeller.schema_
-    candidates = rules.segment_count_candidates(schema)
-    learned = {r.line(): r.penalty for r in rules.with_learned_penalties(candidates, labeller, dev)}
-    predicted, gold = labeller.predict(dev), dev.label_sequences()
-    for rule in candidates:
-        more = sum(rule.violation(labels, schema) for labels in predicted)
-        more -= sum(rule.violation(labels, schema) for labels in gold)
-        expected = max(0.0, rules.STEP * more)
-        assert learned.get(rule.line(), 0.0) == pytest.approx(expected, abs=0.0006)
-    assert 0 < len(learned) < len(candidates)
-
-
-def test_learned_penalties_lower_the_violations(data, labeller):
-    """Many updates later the model under its rules breaks them less often on dev than it did."""
-    dev = corpus(data, "cora", "dev")
-    learned = rules.with_learned_penalties(rules.segment_counts(labeller, dev), labeller, dev)
-    before = rules.broken_by_model(learned, labeller, dev).sum()
-    after = rules.broken_by_model(learned, labeller.with_constraints(learned), dev).sum()
+def test_learned_penalties_lower_the_violations(data, labeller, evidence):
+    """Under its rules the model breaks them less often on dev than it did."""
+    dev, schema = corpus(data, "cora", "dev"), labeller.schema_
+    learned = rules.with_learned_penalties(rules.segment_counts(evidence), evidence)
+    assert learned
+    ruled = labeller.with_constraints(learned)
+    before, after = (
+        sum(breaking(rule, each.predict(dev), schema) for rule in learned) for each in (labeller, ruled)
+    )
     assert after < before

@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "kernels", "vocabulary", "schema", "corpus"],
+    ["errors", "estimator", "threads", "machine", "kernels", "vocabulary", "schema", "corpus"],
     ["tokens", "io", "persist", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],

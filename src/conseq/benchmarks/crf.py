@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from conseq.benchmarks.machine import describe
 from conseq.corpus import Corpus
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
@@ -24,6 +23,7 @@ from conseq.evaluate import evaluate
 from conseq.features import preset
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
+from conseq.machine import describe
 
 COLUMNS = ("word", "pos", "label")
 WARM_UP = 200

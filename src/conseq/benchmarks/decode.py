@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.benchmarks import rules
-from conseq.benchmarks.machine import describe
 from conseq.constraints import Constraint, Segments
 from conseq.corpus import Corpus
 from conseq.decoders.base import Decoder
@@ -42,6 +41,8 @@ from conseq.errors import DataError
 from conseq.evaluate import evaluate_ids
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
+from conseq.labeller.learning import evidence_of
+from conseq.machine import describe
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems, Status
 
@@ -81,8 +82,8 @@ def run(*, data: Path, quick: bool = False, say: Say = print) -> Result:
 
 def _cora(name: str, folder: Path, quick: bool, say: Say) -> Result:
     labeller = _trained(name, folder, say)
-    train, dev, test = (_read(folder, split) for split in ("train", "dev", "test"))
-    task = Task(labeller, rules.count_and_order(labeller, train, dev, NUMBER), test)
+    dev, test = (_read(folder, split) for split in ("dev", "test"))
+    task = Task(labeller, rules.count_and_order(evidence_of(labeller, dev), NUMBER), test)
     every = max(1, len(test) // QUICK) if quick else 1
     result = task.measure(_rivals(Lazy(), Dual(), Beam(), TwoStage()) | _programs(every))
     say(f"{name}: {_line(result)}")
@@ -94,12 +95,13 @@ def _cora(name: str, folder: Path, quick: bool, say: Say) -> Result:
 
 def _umass(name: str, folder: Path, quick: bool, say: Say) -> Result:
     labeller = _trained(name, folder, say)
-    train, dev, test = (_read(folder, split) for split in ("train", "dev", "test"))
-    bare = rules.segment_counts(labeller, dev)
+    dev, test = (_read(folder, split) for split in ("dev", "test"))
+    evidence = evidence_of(labeller, dev)
+    bare = rules.segment_counts(evidence)
     begun = time.perf_counter()
-    learned = rules.with_learned_penalties(bare, labeller, dev)
+    learned = rules.with_learned_penalties(bare, evidence)
     say(f"{name}: penalties learned in {time.perf_counter() - begun:.1f} s")
-    dear = rules.with_log_ratios(bare, labeller, train)
+    dear = rules.with_log_ratios(bare)
     rivals = _rivals(Lazy()) if quick else _rivals(Lazy(), Dual(), Beam())
     results = {}
     for key, priced in {name: learned, f"{name}_log_ratio": dear}.items():

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conseq.benchmarks.machine import describe
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
+from conseq.machine import describe
 
 SPLITS = ("dev", "test")
 

@@ -1,0 +1,38 @@
+"""Experiments of published papers, run by `conseq reproduce NAME`: a table name → Experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from conseq.experiments import soft_dd, soft_ilp
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`run(data=…, split=…, quick=…, say=…)` gives plain JSON values; `table` shows them as rows, the head
+    first, and `markdown` as a text, both with the paper's figures next to ours."""
+
+    run: Callable[..., dict[str, Any]]
+    table: Callable[[dict[str, Any]], list[list[str]]]
+    markdown: Callable[[dict[str, Any]], str]
+    about: str
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "soft-ilp": Experiment(
+        soft_ilp.run,
+        soft_ilp.table,
+        soft_ilp.markdown,
+        "paper 000: rules learned from data, two-stage inference; us50, conll2003, cora",
+    ),
+    "soft-dd": Experiment(
+        soft_dd.run,
+        soft_dd.table,
+        soft_dd.markdown,
+        "paper 003: soft constraints with learned penalties, dual decomposition; umass_citation",
+    ),
+}
+
+__all__ = ["EXPERIMENTS", "Experiment"]

@@ -1,0 +1,231 @@
+"""Methods of paper 000, and how one is chosen: by labels of sequences that it was not made from.
+
+    Evidence ─→ Plan: candidates ─→ those that matter ─→ prices ─→ Methods, one per τ
+    Evidence in parts ─→ Methods made from the others, tokens gained on each ─→ the best Method
+
+A Method is rules at their prices and a way to label under them: `two-stage` (paper 000, eq. 22 to 29), or
+`soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice offers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.constraints.base import Constraint
+from conseq.decoders.base import Decoder, Limits
+from conseq.decoders.batch import Decodings
+from conseq.decoders.choose import decode_all
+from conseq.decoders.twostage import TwoStage
+from conseq.experiments.common import rest
+from conseq.labeller.learning import split
+from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_rules
+from conseq.mining.importance import important, judge, without_redundant
+from conseq.mining.penalties import log_ratio
+from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
+from conseq.mining.recipe import find_candidates
+from conseq.problem import Problems
+
+FIVE = ("adjacency", "precedence", "state-change", "begin-end", "presence")
+"""The families of paper 000."""
+MARKS = "state-change"
+TAUS = (0.999, 0.998, 0.995, 0.99, 0.98, 0.95)
+"""Besides 1, which is Viterbi."""
+FEW_TAUS = (0.999, 0.995, 0.99)
+"""For weak rules, which need a wide band least and take longest in it."""
+SURE, LIKELY = 0.9, 0.5
+"""In what share of its applications a rule must have held. Free text has few rules that hold nine times in
+ten; those about marks are the ones that pay there, so they may be weaker."""
+SCALES = (1.0, 0.5)
+"""Log-ratio costs are on no model's scale; as prices they are tried at these multiples."""
+PERCEPTRON = Perceptron(margin=0.3)
+UPDATES, SMALLEST = 50, 5
+"""Steps of a perceptron with small batches in one pass, and the sequences in its smallest batch."""
+MOST_IDLE = 100
+"""Rules kept that neither the gold labels nor the model's break."""
+CAUTION = 0.5
+"""Standard errors by which a gain is discounted: one in many sequences is worth more than one in a few."""
+PARTS = 3
+"""Parts of the evidence that a choice is made on."""
+LIMITS = Limits(seconds=2.0)
+"""For one sequence; the best labels so far are taken then."""
+LITTLE = Limits(seconds=0.2, states=10_000)
+"""The same while methods are compared."""
+
+Ints = NDArray[np.int64]
+
+VITERBI, TWO_STAGE, SOFT = "viterbi", "two-stage", "soft"
+
+
+@dataclass(frozen=True)
+class Method:
+    """Rules at their prices, and how to label under them."""
+
+    inference: str
+    rules: tuple[Constraint, ...] = ()
+    tau: float | None = None
+    prices: str | None = None
+
+    def decode(self, evidence: Evidence) -> Decodings:
+        """The labels of all sequences with their certificates."""
+        decoder = "auto" if self.tau is None else TwoStage(self.tau)
+        return self._decode(evidence, decoder, LIMITS)
+
+    def _decode(self, evidence: Evidence, decoder: str | Decoder, limits: Limits) -> Decodings:
+        problems = Problems.of(evidence.potentials, evidence.schema, self.rules, evidence.corpus)
+        return decode_all(problems, decoder, limits=limits, threads=evidence.threads)
+
+    def gains(self, evidence: Evidence) -> Ints:
+        """How many tokens more than by Viterbi are labelled rightly, in each sequence that changes, [≤ N].
+
+        Where Viterbi's labels break no rule they stay, so the other sequences alone are decoded.
+        """
+        broken = evidence.broken_by_model(self.rules) if self.rules else np.zeros((len(evidence), 0))
+        part = evidence.select(np.flatnonzero((broken > 0).any(axis=1)))
+        if not len(part):
+            return np.zeros(0, dtype=np.int64)
+        decoder = "auto" if self.tau is None else TwoStage(self.tau, "search")
+        found = self._decode(part, decoder, LITTLE).labels
+        better = (found == part.gold).astype(np.int64) - (part.predicted == part.gold)
+        return np.diff(np.append(0, np.cumsum(better))[part.corpus.offsets])
+
+
+NO_RULES = Method(VITERBI)
+
+
+# ── plans ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class Plan(Protocol):
+    """A way to make methods from evidence: as many, in the same order, from any."""
+
+    def methods(self, evidence: Evidence) -> list[Method]: ...
+
+
+class Families(NamedTuple):
+    """Rules of these families that held almost always; those about marks in such a share of their
+    applications."""
+
+    names: tuple[str, ...]
+    around_marks: float = SURE
+
+    def candidates(self, evidence: Evidence) -> list[Candidate]:
+        found = find_candidates(evidence, Recipe(self.names, Screen(confidence=SURE)))
+        if MARKS in self.names and self.around_marks < SURE:
+            found += find_candidates(evidence, Recipe((MARKS,), Screen(confidence=self.around_marks)))
+        return list({candidate.rule: candidate for candidate in found}.values())
+
+
+class Clauses(NamedTuple):
+    """Rules from clauses that tell classes apart, by minimum-cost satisfiability."""
+
+    def candidates(self, evidence: Evidence) -> list[Candidate]:
+        return [_candidate(rule) for rule in clause_rules(evidence)]
+
+
+def clause_rules(evidence: Evidence) -> list[MinedRule]:
+    """The rules whose condition is a clause, from the gold labels."""
+    return rules_from(mine_formulas(evidence.corpus, evidence.gold, evidence.schema))
+
+
+def _candidate(mined: MinedRule) -> Candidate:
+    clause = mined.clause
+    return Candidate(mined.rule, mined.family, clause.support + clause.false, clause.false)
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """Rules at log-ratio costs (eq. 30): two-stage with each τ, and soft with each multiple of the costs.
+
+    Rules that the gold labels break more often than the model's are left out. Those that neither breaks are
+    kept, the ones that applied most often: a small corpus does not show every mistake.
+    """
+
+    source: Families | Clauses
+    taus: Sequence[float] = TAUS
+    scales: Sequence[float] = ()
+
+    def methods(self, evidence: Evidence) -> list[Method]:
+        rules = [_priced(candidate) for candidate in self.candidates(evidence)]
+        found = [Method(TWO_STAGE, tuple(rules), tau, LOG_RATIO) for tau in self.taus]
+        for scale in self.scales:
+            scaled = (replace(rule, penalty=scale * rule.penalty) for rule in rules)
+            found.append(Method(SOFT, tuple(scaled), None, LOG_RATIO))
+        return found
+
+    def candidates(self, evidence: Evidence) -> list[Candidate]:
+        judged = list(judge(self.source.candidates(evidence), evidence))
+        worth = without_redundant(important(judged, importance=1.0, broken=1))
+        idle = [one for one in judged if not one.by_gold and not one.by_model]
+        idle.sort(key=lambda one: -one.candidate.applied)
+        return [one.candidate for one in [*worth, *idle[:MOST_IDLE]]]
+
+
+def _priced(candidate: Candidate) -> Constraint:
+    return replace(candidate.rule, penalty=log_ratio(candidate.violated, candidate.applied))
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Rules of these families with penalties learned by a perceptron, decoded as score less penalties.
+
+    With `updates` its batches are so small that a pass has about so many.
+    """
+
+    families: Sequence[str]
+    learner: Perceptron = PERCEPTRON
+    updates: int | None = None
+
+    def methods(self, evidence: Evidence) -> list[Method]:
+        learner = self.learner
+        if self.updates is not None:
+            learner = replace(learner, batch=max(SMALLEST, len(evidence) // self.updates))
+        rules = learn_rules(evidence, Recipe(self.families, learner=learner, metric="accuracy")).constraints
+        return [Method(SOFT, tuple(rules), None, learner.name)]
+
+
+# ── the choice ──────────────────────────────────────────────────────────────────────────────────
+
+
+def choose_method(evidence: Evidence, plans: Sequence[Plan], parts: int = PARTS) -> Method:
+    """The method that surely gains most tokens on parts of the evidence, made from the other parts; no rules
+    unless one gains. It is made anew from all of the evidence."""
+    gains: dict[tuple[int, int], list[Ints]] = {}
+    for held_out in split(len(evidence), min(parts, len(evidence))):
+        others, part = evidence.select(rest(len(evidence), held_out)), evidence.select(held_out)
+        for p, plan in enumerate(plans):
+            for m, method in enumerate(plan.methods(others)):
+                gains.setdefault((p, m), []).append(method.gains(part))
+    sure = {key: surely(np.concatenate(found)) for key, found in gains.items()}
+    best = max(sure, key=lambda key: sure[key], default=None)
+    if best is None or sure[best] <= 0:
+        return NO_RULES
+    return plans[best[0]].methods(evidence)[best[1]]
+
+
+def surely(gains: Ints) -> float:
+    """The sum of gains[N], less CAUTION times its standard error, √Σ g² where gains are around 0.
+
+    >>> surely(np.array([1, 1, 1, 1])), surely(np.array([4]))
+    (3.0, 2.0)
+    """
+    return float(gains.sum() - CAUTION * np.sqrt((gains.astype(np.float64) ** 2).sum()))
+
+
+METHODS: dict[str, Sequence[Plan]] = {
+    VITERBI: (),
+    **{family: [LogRatio(Families((family,)))] for family in FIVE},
+    MARKS: [LogRatio(Families((MARKS,))), LogRatio(Families((MARKS,), LIKELY), FEW_TAUS)],
+    "all": [
+        LogRatio(Families(FIVE), scales=SCALES),
+        LogRatio(Families(FIVE, LIKELY), FEW_TAUS, SCALES),
+        Learnt(FIVE),
+    ],
+    "clauses": [LogRatio(Clauses())],
+    "learned": [Learnt(tuple(FAMILIES)), Learnt(tuple(FAMILIES), Perceptron(), UPDATES)],
+}
+"""Method ─→ the plans that it may follow."""
