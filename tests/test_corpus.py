@@ -162,3 +162,12 @@ def test_it_shows_its_size():
     corpus = Corpus.from_columns({"word": ["a"], "pos": ["b"]}, [1], ["X"])
     assert repr(corpus) == "Corpus(1 sequences, 1 tokens, word/pos, 1 labels)"
     assert repr(Corpus.from_sequences([])) == "Corpus(0 sequences, 0 tokens, word)"
+
+
+def test_joined_corpora_keep_columns_labels_and_order():
+    one = Corpus.from_columns({"word": ["a", "b"], "pos": ["N", "V"]}, [1, 1], ["x", "y"])
+    two = Corpus.from_columns({"word": ["c"], "pos": ["N"]}, [1], ["x"])
+    both = Corpus.joined([one, two])
+    assert both.token_sequences() == [["a"], ["b"], ["c"]]
+    assert both.columns["pos"].strings() == ["N", "V", "N"]
+    assert both.label_sequences() == [["x"], ["y"], ["x"]]

@@ -13,7 +13,7 @@ from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
 from conseq.labeller import SequenceLabeller, learning
 from conseq.labeller.learning import cross_fitted, evidence_of, gather, split
-from conseq.mining import Evidence, Perceptron, Recipe
+from conseq.mining import Evidence, Perceptron, Recipe, Screen
 from conseq.mining.recipe import Stage
 from conseq.mining.tau import GRID, choose_tau
 from conseq.models.crf import Progress
@@ -83,7 +83,7 @@ def test_a_file_keeps_the_rules(fitted, tmp_path):
 
 
 def test_a_recipe_is_followed():
-    recipe = Recipe(families=["only-one"], importance=1.0, broken=1, learner="log-ratio")
+    recipe = Recipe(["only-one"], Screen(importance=1.0, broken=1), learner="log-ratio")
     labeller = SequenceLabeller(constraints="learn", recipe=recipe, **QUICK).fit(TRAIN)
     assert labeller.constraints_
     assert all(rule.line().startswith("at most 1 segment of ") for rule in labeller.constraints_)
@@ -191,7 +191,11 @@ def test_iob1():
             [f"{'B' if t and label == 'B' == plain[t - 1] else 'I'}-{label}" for t, label in enumerate(plain)]
         )
     labeller = SequenceLabeller(
-        ["word[0]"], constraints="learn", threads=1, folds=3, recipe=Recipe(importance=1.0, broken=1)
+        ["word[0]"],
+        constraints="learn",
+        threads=1,
+        folds=3,
+        recipe=Recipe(screen=Screen(importance=1.0, broken=1)),
     ).fit(X, Y)
     assert labeller.source_scheme_ is Scheme.IOB1
     assert set(labeller.schema_.labels) <= {"B-A", "I-A", "B-B", "I-B"}
@@ -207,7 +211,7 @@ def test_attributes_per_token():
     X, Y = chosen(20)
     dicts = [[{"word": word} for word in words] for words in X]
     labeller = SequenceLabeller(
-        constraints="learn", threads=1, folds=2, recipe=Recipe(importance=1.0, broken=1)
+        constraints="learn", threads=1, folds=2, recipe=Recipe(screen=Screen(importance=1.0, broken=1))
     ).fit(dicts, Y)
     assert labeller.learned_.sequences == 20
     assert len(labeller.predict(dicts)) == 20

@@ -130,6 +130,23 @@ class Corpus:
             None if given is None else chain.from_iterable(given),
         )
 
+    @classmethod
+    def joined(cls, parts: Seq[Corpus]) -> Corpus:
+        """The columns of several corpora one after the other, and the labels if all have them; no bags.
+
+        >>> one = Corpus.from_sequences([["a", "b"]], [["x", "y"]])
+        >>> Corpus.joined([one, one]).label_sequences()
+        [['x', 'y'], ['x', 'y']]
+        """
+        columns = {
+            name: [string for part in parts for string in part.columns[name].strings()]
+            for name in parts[0].columns
+        }
+        labels = [part.labels for part in parts if part.labels is not None]
+        every = chain.from_iterable(column.strings() for column in labels)
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls.from_columns(columns, lengths, every if len(labels) == len(parts) else None)
+
     def check(self) -> None:
         """Raise if a column or the bags have another number of tokens than the offsets say."""
         for name, column in [*self.columns.items(), *([("label", self.labels)] if self.labels else [])]:

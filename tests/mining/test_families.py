@@ -22,7 +22,7 @@ from conseq.constraints.writing import name as written
 from conseq.constraints.writing import test as written_test
 from conseq.corpus import Corpus
 from conseq.mining.families import BOUND, FAMILIES, Candidate, Screen
-from conseq.mining.token_tests import MOST_MARKS, TESTS, frequent_marks
+from conseq.mining.token_tests import MOST_MARKS, TESTS, frequent_tokens
 from conseq.mining.view import Names, View
 from conseq.schema import Schema
 
@@ -94,7 +94,10 @@ def precedence(view: View) -> Possible:
 def state_change(view: View) -> Possible:
     words = [word for tokens in view.corpus.token_sequences() for word in tokens]
     marks = sorted({w for w in words if not any(c.isalnum() for c in w)})
-    for mark, (a, b) in product(marks, sensible_pairs(view, same=True)):
+    sides = [*view.names.all, *(["O"] if "O" in view.schema.labels else [])]
+    for mark, a, b in product(marks, sides, sides):
+        if a == b == "O":
+            continue
         test = Words(frozenset({mark}))
         inner = [(x, t) for x in labellings(view) for t in range(1, len(x) - 1) if passes(test, t, x.tokens)]
         around = f"around {written_test(test)}:"
@@ -165,7 +168,7 @@ def expected(family: str, gold: View, model: View, screen: Screen) -> dict[Const
             good = by_model >= max(1, screen.broken) and by_model >= screen.importance * violated
         else:
             held = applied - violated
-            good = applied >= max(1, screen.support) and held >= screen.confidence * applied
+            good = applied >= screen.support and held >= max(1, screen.confidence * applied)
         if good:
             result[rule] = applied, violated
     return result
@@ -307,18 +310,33 @@ def test_nothing_to_learn_from_gives_no_candidates(family, schema, tokens):
 
 def test_frequent_marks_come_by_number_and_then_by_character():
     corpus = Corpus.from_sequences([[",", ".", "x", ",", "..", "5", "_"], [";", ".", ";", "-1"]])
-    assert [next(iter(t.words)) for t in frequent_marks(corpus, 1)] == [",", ".", ";", ".."]
-    assert [next(iter(t.words)) for t in frequent_marks(corpus, 2)] == [",", ".", ";"]
+    assert [next(iter(t.words)) for t in frequent_tokens(corpus, 1)] == [",", ".", ";", ".."]
+    assert [next(iter(t.words)) for t in frequent_tokens(corpus, 2)] == [",", ".", ";"]
 
 
 def test_only_so_many_marks_are_looked_at():
     marks = [chr(c) for c in range(0x2010, 0x2010 + 2 * MOST_MARKS)]
-    found = frequent_marks(Corpus.from_sequences([marks, marks[3:]]), 1)
+    found = frequent_tokens(Corpus.from_sequences([marks, marks[3:]]), 1)
     assert len(found) == MOST_MARKS
     assert {mark for test in found for mark in test.words} == set(marks[3 : 3 + MOST_MARKS])
 
 
 def test_marks_of_a_part_of_a_corpus_are_those_that_it_has():
     corpus = Corpus.from_sequences([[",", ";"], ["."]])
-    assert [next(iter(t.words)) for t in frequent_marks(corpus.select([1]), 1)] == ["."]
-    assert frequent_marks(Corpus({}, np.array([0, 3])), 1) == []
+    assert [next(iter(t.words)) for t in frequent_tokens(corpus.select([1]), 1)] == ["."]
+    assert frequent_tokens(Corpus({}, np.array([0, 3])), 1) == []
+
+
+def test_words_are_taken_for_delimiters_if_asked_for():
+    sequences = [["of", ",", "of", "in", "Rome"], ["x", "in", "of"]]
+    corpus = Corpus.from_sequences(sequences)
+    assert [next(iter(t.words)) for t in frequent_tokens(corpus, 1, words=2)] == [",", "of", "in"]
+    assert [next(iter(t.words)) for t in frequent_tokens(corpus, 2, words=9)] == ["of", "in"]
+    schema = Schema(["O", "B-a", "I-a", "B-b", "I-b"], "bio")
+    view = view_of(schema, [" ".join(tokens) for tokens in sequences], ["B-a O O B-b O", "O O O"])
+    without, with_words = (
+        {c.rule.line() for c in FAMILIES["state-change"](view, view, Screen(support=1, words=n))}
+        for n in (0, 2)
+    )
+    assert without == {'around ",": if a then O', 'around ",": a -> O'}
+    assert with_words == {'around "of": if O then b', 'around "of": O -> b', *without}

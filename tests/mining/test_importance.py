@@ -65,9 +65,10 @@ def test_sequences_are_counted_once_however_much_they_break_a_rule():
 
 def test_important_keeps_the_boundary():
     rules = [Judged(candidate("if a then b"), g, m, b"") for g, m in [(2, 3), (2, 2), (0, 1), (0, 2), (0, 0)]]
-    kept = [(r.by_gold, r.by_model) for r in important(rules, 1.5, 2)]
+    kept = [(r.by_gold, r.by_model) for r in important(rules, Screen(importance=1.5, broken=2))]
     assert kept == [(2, 3), (0, 2)]
-    assert [(r.by_gold, r.by_model) for r in important(rules, 0.0, 0)] == [(2, 3), (2, 2), (0, 1), (0, 2)]
+    kept = [(r.by_gold, r.by_model) for r in important(rules, Screen(importance=0.0, broken=0))]
+    assert kept == [(2, 3), (2, 2), (0, 1), (0, 2)]
 
 
 # ── judging ─────────────────────────────────────────────────────────────────────────────────────

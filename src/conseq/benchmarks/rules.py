@@ -17,11 +17,9 @@ from conseq.mining.recipe import find_candidates
 
 ORDERED = Recipe(
     families=("only-one", "pairwise", "together", "adjacency", "begin-end", "presence"),
-    screen=Screen(confidence=0.97, support=1),
-    importance=1.0,
-    broken=1,
+    screen=Screen(importance=1.0, broken=1, confidence=0.97, support=1),
 )
-COUNTED = Recipe(families=COUNTS, importance=2.75, broken=1)
+COUNTED = Recipe(families=COUNTS, screen=Screen(importance=2.75, broken=1))
 
 
 def count_and_order(evidence: Evidence, number: int) -> list[Constraint]:
@@ -39,7 +37,7 @@ def segment_counts(evidence: Evidence) -> list[Judged]:
 def _worthy(evidence: Evidence, recipe: Recipe) -> list[Judged]:
     """The important rules, redundant ones among them: they are there to make work."""
     found = judge(find_candidates(evidence, recipe), evidence)
-    return important(found, recipe.importance, recipe.broken)
+    return important(found, recipe.screen)
 
 
 def with_log_ratios(rules: Sequence[Judged]) -> list[Constraint]:

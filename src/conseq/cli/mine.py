@@ -187,9 +187,9 @@ def _learned(task: _Task, line: TrainingLine, effects: bool) -> tuple[Learned, R
 
 def chosen_recipe(families: str | None, penalties: str, importance: float, broken: int) -> Recipe:
     """How rules are to be learned."""
-    from conseq.mining import FAMILIES, LEARNERS, LOG_RATIO, Recipe
+    from conseq.mining import FAMILIES, LEARNERS, LOG_RATIO, Recipe, Screen
 
-    recipe = Recipe(importance=importance, broken=broken)
+    recipe = Recipe(screen=Screen(importance=importance, broken=broken))
     if families is not None:
         names = list(FAMILIES) if families == "all" else [name.strip() for name in families.split(",")]
         unknown = [name for name in names if name not in FAMILIES]

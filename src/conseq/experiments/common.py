@@ -55,20 +55,6 @@ def present(data: Path, names: Sequence[str]) -> list[str]:
     return found
 
 
-def joined(parts: Sequence[Corpus]) -> Corpus:
-    """The sequences of several labelled corpora with the same columns, one after the other.
-
-    >>> one = Corpus.from_columns({"word": ["a", "b"]}, [2], labels=["x", "y"])
-    >>> joined([one, one]).label_sequences()
-    [['x', 'y'], ['x', 'y']]
-    """
-    columns = {
-        name: [token for part in parts for token in part.columns[name].strings()] for name in parts[0].columns
-    }
-    labels = [label for part in parts for label in part.full_labels().strings()]
-    return Corpus.from_columns(columns, np.concatenate([part.lengths for part in parts]), labels=labels)
-
-
 def rest(n: int, part: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers below n that are not in the part."""
     return np.setdiff1d(np.arange(n), part)

@@ -31,11 +31,11 @@ from conseq.decoders.dual import Dual
 from conseq.decoders.viterbi import viterbi
 from conseq.evaluate import Report, evaluate_ids
 from conseq.evaluate.resampling import compare_ids
-from conseq.experiments.common import Result, Say, joined, markdown_table, read_splits
+from conseq.experiments.common import Result, Say, markdown_table, read_splits
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted
 from conseq.machine import describe
-from conseq.mining import COUNTS, Learned, Recipe, learn_rules
+from conseq.mining import COUNTS, Learned, Recipe, Screen, learn_rules
 from conseq.mining.report import RuleReport
 from conseq.potentials import Potentials
 from conseq.problem import Problems
@@ -68,7 +68,7 @@ PAPER_STOPS = {
 
 
 def _paper(*families: str) -> Recipe:
-    return Recipe(families=families, importance=PAPER_IMPORTANCE, broken=1)
+    return Recipe(families=families, screen=Screen(importance=PAPER_IMPORTANCE, broken=1))
 
 
 RECIPES: dict[str, Recipe] = {
@@ -118,7 +118,7 @@ def run(*, data: Path, split: str = "dev", quick: bool = False, say: Say = print
 def _corpora(data: Path, split: str, quick: bool) -> tuple[Corpus, Corpus]:
     """What is learned from and what is measured on."""
     train, dev, test = read_splits(data / FOLDER, ("train", "dev", "test"))
-    pool, target = (train, dev) if split == "dev" else (joined([train, dev]), test)
+    pool, target = (train, dev) if split == "dev" else (Corpus.joined([train, dev]), test)
     if quick:
         return _some(pool, QUICK_POOL), _some(target, QUICK_TARGET)
     return pool, target

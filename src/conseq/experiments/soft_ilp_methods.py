@@ -43,6 +43,10 @@ ten; those about marks are the ones that pay there, so they may be weaker."""
 SCALES = (1.0, 0.5)
 """Log-ratio costs are on no model's scale; as prices they are tried at these multiples."""
 PERCEPTRON = Perceptron(margin=0.3)
+USUAL = Screen()
+WEAK = Screen(importance=1.05, broken=3, confidence=0.1, support=10, words=40)
+"""For learned prices a rule need not hold: it is enough that the model breaks it more often than gold."""
+SMALL_STEPS = Perceptron(epochs=6, step=0.05)
 UPDATES, SMALLEST = 50, 5
 """Steps of a perceptron with small batches in one pass, and the sequences in its smallest batch."""
 MOST_IDLE = 100
@@ -159,7 +163,7 @@ class LogRatio:
 
     def candidates(self, evidence: Evidence) -> list[Candidate]:
         judged = list(judge(self.source.candidates(evidence), evidence))
-        worth = without_redundant(important(judged, importance=1.0, broken=1))
+        worth = without_redundant(important(judged, Screen(importance=1.0, broken=1)))
         idle = [one for one in judged if not one.by_gold and not one.by_model]
         idle.sort(key=lambda one: -one.candidate.applied)
         return [one.candidate for one in [*worth, *idle[:MOST_IDLE]]]
@@ -173,18 +177,20 @@ def _priced(candidate: Candidate) -> Constraint:
 class Learnt:
     """Rules of these families with penalties learned by a perceptron, decoded as score less penalties.
 
-    With `updates` its batches are so small that a pass has about so many.
+    With `updates` its batches are so small, or large, that a pass has about so many.
     """
 
     families: Sequence[str]
     learner: Perceptron = PERCEPTRON
     updates: int | None = None
+    screen: Screen = USUAL
 
     def methods(self, evidence: Evidence) -> list[Method]:
         learner = self.learner
         if self.updates is not None:
             learner = replace(learner, batch=max(SMALLEST, len(evidence) // self.updates))
-        rules = learn_rules(evidence, Recipe(self.families, learner=learner, metric="accuracy")).constraints
+        recipe = Recipe(self.families, self.screen, learner, metric="accuracy")
+        rules = learn_rules(evidence, recipe).constraints
         return [Method(SOFT, tuple(rules), None, learner.name)]
 
 
@@ -216,16 +222,24 @@ def surely(gains: Ints) -> float:
     return float(gains.sum() - CAUTION * np.sqrt((gains.astype(np.float64) ** 2).sum()))
 
 
+FIVE_PLANS: Sequence[Plan] = [
+    LogRatio(Families(FIVE), scales=SCALES),
+    LogRatio(Families(FIVE, LIKELY), FEW_TAUS, SCALES),
+    Learnt(FIVE),
+    Learnt(FIVE, SMALL_STEPS, UPDATES, WEAK),
+]
+LEARNED_PLANS: Sequence[Plan] = [
+    Learnt(tuple(FAMILIES)),
+    Learnt(tuple(FAMILIES), Perceptron(), UPDATES),
+]
+
 METHODS: dict[str, Sequence[Plan]] = {
     VITERBI: (),
     **{family: [LogRatio(Families((family,)))] for family in FIVE},
     MARKS: [LogRatio(Families((MARKS,))), LogRatio(Families((MARKS,), LIKELY), FEW_TAUS)],
-    "all": [
-        LogRatio(Families(FIVE), scales=SCALES),
-        LogRatio(Families(FIVE, LIKELY), FEW_TAUS, SCALES),
-        Learnt(FIVE),
-    ],
+    "five": FIVE_PLANS,
     "clauses": [LogRatio(Clauses())],
-    "learned": [Learnt(tuple(FAMILIES)), Learnt(tuple(FAMILIES), Perceptron(), UPDATES)],
+    "learned": LEARNED_PLANS,
+    "all": [*FIVE_PLANS, *LEARNED_PLANS],
 }
 """Method ─→ the plans that it may follow."""

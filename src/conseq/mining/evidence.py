@@ -58,15 +58,10 @@ class Evidence:
     def joined(cls, parts: Sequence[Evidence], order: ArrayLike | None = None) -> Evidence:
         """One piece of evidence from several over the same labels, as cross-fitting gives them.
 
-        The labelled corpora are rebuilt from their columns; `order` brings the sequences into an order.
+        `order` brings the sequences into an order.
         """
         first = parts[0]
-        columns = {
-            name: [s for part in parts for s in part.corpus.columns[name].strings()]
-            for name in first.corpus.columns
-        }
-        lengths = np.concatenate([part.corpus.lengths for part in parts])
-        corpus = Corpus.from_columns(columns, lengths)
+        corpus = Corpus.joined([part.corpus for part in parts])
         gold = np.concatenate([part.gold for part in parts])
         potentials = join([part.potentials for part in parts])
         whole = cls(corpus, first.schema, gold, potentials, threads=first.threads)

@@ -12,7 +12,7 @@ Axes: N sequences, K names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ from conseq.constraints import (
     TokenTest,
 )
 from conseq.mining.predicates import mine_formulas, rules_from
-from conseq.mining.token_tests import TESTS, frequent_marks
+from conseq.mining.token_tests import TESTS, frequent_tokens
 from conseq.mining.view import View
 
 Ints = NDArray[np.int64]
@@ -73,26 +73,29 @@ class Candidate(NamedTuple):
 class Screen:
     """What a rule must show to become a candidate.
 
-    importance    model's sequences that break it per gold sequence that does (templates of paper 003)
-    broken        sequences of the model's labels that must break it at least (the same)
-    support       times a rule must have applied (families of paper 000)
-    confidence    share of them in which it must have held
+    importance    how many times as many sequences of the model as of the gold labels must break it
+    broken        in how many sequences the model must break it at least
+    support       how often it must have applied (families of paper 000, and forms that people understand)
+    confidence    the share of them in which it must have held
     tests         token tests by name that rules may use: words, patterns
+    words         so many of the most frequent words are taken for delimiters, besides marks
     """
 
-    importance: float = 2.75
-    broken: int = 1
+    importance: float = 1.5
+    broken: int = 2
     support: int = 5
     confidence: float = 0.9
     tests: Mapping[str, TokenTest] = field(default_factory=lambda: TESTS)
+    words: int = 0
 
     def important(self, violated: Ints, by_model: Ints) -> Bools:
         """Which rules the model breaks much more often than the gold labels."""
         return (by_model >= max(1, self.broken)) & (by_model >= self.importance * violated)
 
     def sound(self, applied: Ints, violated: Ints) -> Bools:
-        """Which rules held almost always when they applied."""
-        return (applied >= max(1, self.support)) & (applied - violated >= self.confidence * applied)
+        """Which rules held almost always when they applied, and at all."""
+        held = applied - violated
+        return (applied >= self.support) & (held >= 1) & (held >= self.confidence * applied)
 
 
 Family = Callable[[View, View, Screen], Iterator[Candidate]]
@@ -182,14 +185,14 @@ def _pair(a: str, weight: int, b: str, relation: str, bound: int) -> Counts:
 def adjacency(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """A followed by B"""
     applied = np.broadcast_to(gold.followed[:, None], gold.followers.shape)
-    yield from _sound(gold, screen, "adjacency", FollowedBy, applied, applied - gold.followers)
+    yield from _sound(gold.names.all, screen, "adjacency", FollowedBy, applied, applied - gold.followers)
 
 
 def precedence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """A followed later by B"""
     _, later = gold.orders
     applied = np.broadcast_to(gold.tokens_in[:, None], later.shape)
-    yield from _sound(gold, screen, "precedence", FollowedLater, applied, applied - later)
+    yield from _sound(gold.names.all, screen, "precedence", FollowedLater, applied, applied - later)
 
 
 def presence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -197,7 +200,7 @@ def presence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     earlier, _ = gold.orders
     together = gold.appears.T.astype(np.int64) @ gold.appears
     applied = np.where(together > 0, gold.tokens_in[:, None], 0)
-    yield from _sound(gold, screen, "presence", _absent_before, applied, earlier)
+    yield from _sound(gold.names.all, screen, "presence", _absent_before, applied, earlier)
 
 
 def _absent_before(a: str, b: str) -> Constraint:
@@ -208,12 +211,14 @@ def begin_end(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """first A -> last B"""
     begins, both = gold.ends
     applied = np.broadcast_to(begins[:, None], both.shape)
-    yield from _sound(gold, screen, "begin-end", FirstLast, applied, applied - both, same=True)
+    yield from _sound(gold.names.all, screen, "begin-end", FirstLast, applied, applied - both, same=True)
 
 
 def state_change(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
-    """around "d": if A then B, and around "d": A -> B, for marks d that are frequent in the data"""
-    for test in frequent_marks(gold.corpus, screen.support):
+    """around "d": if A then B, and around "d": A -> B, for marks (and words) d that are frequent in the data;
+    A or B may be the label O"""
+    sides = gold.names.sides
+    for test in frequent_tokens(gold.corpus, screen.support, screen.words):
         mask = test.mask(gold.corpus)
         left, both = gold.around(mask)
         applied = np.broadcast_to(left[:, None], both.shape)
@@ -225,12 +230,12 @@ def state_change(gold: View, model: View, screen: Screen) -> Iterator[Candidate]
             return Around(test, a, b)
 
         always = np.full(both.shape, len(gold.inner(mask)))
-        yield from _sound(gold, screen, "state-change", implied, applied, applied - both, same=True)
-        yield from _sound(gold, screen, "state-change", literal, always, always - both, same=True)
+        yield from _sound(sides, screen, "state-change", implied, applied, applied - both, same=True)
+        yield from _sound(sides, screen, "state-change", literal, always, always - both, same=True)
 
 
 def _sound(
-    gold: View,
+    names: Sequence[str],
     screen: Screen,
     family: str,
     make: Callable[[str, str], Constraint],
@@ -243,8 +248,7 @@ def _sound(
     if not same:
         np.fill_diagonal(sensible, False)
     for i, j in np.argwhere(sensible).tolist():
-        rule = make(gold.names.all[i], gold.names.all[j])
-        yield Candidate(rule, family, int(applied[i, j]), int(violated[i, j]))
+        yield Candidate(make(names[i], names[j]), family, int(applied[i, j]), int(violated[i, j]))
 
 
 # ── forms that people understand ────────────────────────────────────────────────────────────────
@@ -255,9 +259,9 @@ def together(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     appears = gold.appears.astype(np.int64)
     both, alone = appears.T @ appears, appears.sum(axis=0)
     applied = np.broadcast_to(alone[:, None], both.shape)
-    yield from _sound(gold, screen, "together", IfThen, applied, applied - both)
+    yield from _sound(gold.names.all, screen, "together", IfThen, applied, applied - both)
     rarer = np.minimum(alone[:, None], alone[None, :])
-    yield from _sound(gold, screen, "together", NotBoth, np.triu(rarer, 1), both)
+    yield from _sound(gold.names.all, screen, "together", NotBoth, np.triu(rarer, 1), both)
 
 
 def content(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:

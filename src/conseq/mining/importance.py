@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.counts import Counts, Segments
 from conseq.mining.evidence import Evidence
-from conseq.mining.families import Candidate
+from conseq.mining.families import Candidate, Screen
 
 Floats = NDArray[np.float64]
 
@@ -60,9 +60,9 @@ def judge(candidates: Sequence[Candidate], evidence: Evidence) -> Iterator[Judge
             yield Judged(candidate, by_gold, by_model, amounts.astype(np.float32).tobytes())
 
 
-def important(rules: Iterable[Judged], importance: float, broken: int) -> list[Judged]:
+def important(rules: Iterable[Judged], screen: Screen) -> list[Judged]:
     """The rules that the model breaks in so many sequences, and so many times as often as the gold labels."""
-    return [r for r in rules if r.by_model >= max(1, broken) and r.importance >= importance]
+    return [r for r in rules if r.by_model >= max(1, screen.broken) and r.importance >= screen.importance]
 
 
 def without_redundant(rules: Iterable[Judged]) -> list[Judged]:

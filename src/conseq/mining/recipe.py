@@ -30,9 +30,7 @@ class Recipe:
     """How rules are learned.
 
     families      which kinds of rules are looked for, of `FAMILIES`
-    screen        what a rule must show to become a candidate
-    importance    how many times as many sequences of the model as of the gold labels must break a rule
-    broken        in how many sequences the model must break it at least
+    screen        what a rule must show to be taken
     learner       what learns the penalties, or "log-ratio" for the costs of paper 000
     early         choose the number of passes on held-out halves of the evidence
     metric        what that choice looks at
@@ -40,8 +38,6 @@ class Recipe:
 
     families: Sequence[str] = (*COUNTS, "together")
     screen: Screen = field(default_factory=Screen)
-    importance: float = 1.5
-    broken: int = 2
     learner: Learner | str = field(default_factory=Perceptron)
     early: bool = True
     metric: str = "span_f1"
@@ -178,8 +174,7 @@ def find_candidates(evidence: Evidence, recipe: Recipe) -> list[Candidate]:
     names = Names.of(evidence.schema)
     gold = View(names, evidence.corpus, evidence.gold)
     model = View(names, evidence.corpus, evidence.predicted)
-    screen = replace(recipe.screen, importance=recipe.importance, broken=recipe.broken)
-    found = (c for family in recipe.families for c in FAMILIES[family](gold, model, screen))
+    found = (c for family in recipe.families for c in FAMILIES[family](gold, model, recipe.screen))
     return list({c.rule: c for c in found if _can_be_given(c.rule.names, evidence)}.values())
 
 
@@ -190,8 +185,7 @@ def _can_be_given(names: Sequence[str], evidence: Evidence) -> bool:
 
 def choose(candidates: Sequence[Candidate], evidence: Evidence, recipe: Recipe) -> list[Judged]:
     """The candidates that are worth learning a price for."""
-    worth = important(judge(candidates, evidence), recipe.importance, recipe.broken)
-    return without_redundant(worth)
+    return without_redundant(important(judge(candidates, evidence), recipe.screen))
 
 
 def learn_penalties(

@@ -50,19 +50,19 @@ MOST_MARKS = 12
 """The most frequent marks are looked at, so many."""
 
 
-def frequent_marks(corpus: Corpus, least: int) -> list[Words]:
-    """The tokens without letters and digits that occur at least so often, each by itself, the usual first.
+def frequent_tokens(corpus: Corpus, least: int, words: int = 0) -> list[Words]:
+    """The marks (tokens without letters and digits) that occur at least so often, each by itself, and so many
+    other words; the usual ones first.
 
-    >>> frequent_marks(Corpus.from_sequences([["a", ",", "b", ",", "c", "."]]), 2)
-    [Words(words=frozenset({','}))]
+    >>> corpus = Corpus.from_sequences([["a", ",", "b", ",", "a", "."]])
+    >>> frequent_tokens(corpus, 2), frequent_tokens(corpus, 1, words=1)[-1]
+    ([Words(words=frozenset({','}))], Words(words=frozenset({'a'})))
     """
     if not corpus.columns:
         return []
     column = corpus.columns[corpus.token_column]
     counts = np.bincount(column.ids, minlength=len(column.vocabulary))
-    marks = [
-        (-int(n), word)
-        for n, word in zip(counts, column.vocabulary, strict=True)
-        if n >= least and re.fullmatch(r"[^\w\s]+", word)
-    ]
-    return [Words(frozenset({word})) for _, word in sorted(marks)[:MOST_MARKS]]
+    usual = sorted((-int(n), word) for n, word in zip(counts, column.vocabulary, strict=True) if n >= least)
+    marks = [word for n, word in usual if n < 0 and re.fullmatch(r"[^\w\s]+", word)]
+    others = [word for n, word in usual if n < 0 and not re.fullmatch(r"[^\w\s]+", word)]
+    return [Words(frozenset({word})) for word in (*marks[:MOST_MARKS], *others[:words])]

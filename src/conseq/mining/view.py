@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from conseq.constraints.names import inside, known_types
 from conseq.corpus import Corpus
 from conseq.kernels import pairs
-from conseq.schema import Schema, SpanArrays
+from conseq.schema import OUTSIDE, Schema, SpanArrays
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -48,6 +48,11 @@ class Names:
         """[K]"""
         return self.single + self.shared
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """What may stand beside a token: the names, and the label O."""
+        return self.all + ((OUTSIDE,) if OUTSIDE in self.schema.vocabulary else ())
+
     @cached_property
     def types(self) -> Ints:
         """Which types a name stands for, as 0 and 1, [K,P]."""
@@ -59,7 +64,15 @@ class Names:
     @cached_property
     def labels(self) -> Ints:
         """Which labels are in a name, as 0 and 1, [K,Y]."""
-        rows = [inside(self.schema, name)[:-1] for name in self.all]
+        return self._inside(self.all)
+
+    @cached_property
+    def side_labels(self) -> Ints:
+        """The same for the sides of a token, [K,Y] or [K+1,Y]."""
+        return self._inside(self.sides)
+
+    def _inside(self, names: tuple[str, ...]) -> Ints:
+        rows = [inside(self.schema, name)[:-1] for name in names]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.schema))
 
 
@@ -161,11 +174,14 @@ class View:
         return self.names.labels @ both.sum(axis=1), self.names.labels @ both @ self.names.labels.T
 
     def around(self, mask: Bools) -> tuple[Ints, Ints]:
-        """Of the marked tokens with two neighbours: those with a name on the left, [K], and with one on the
-        left and another on the right, [K,K]."""
+        """Of the marked tokens with two neighbours: those with a name on the left, and with one on the left
+        and another on the right; [K] and [K,K] over `Names.sides`, but O on both sides does not count."""
         inner = self.inner(mask)
         both = self._steps(self.labels[inner - 1], self.labels[inner + 1])
-        return self.names.labels @ both.sum(axis=1), self.names.labels @ both @ self.names.labels.T
+        sides = self.names.side_labels
+        pairs = sides @ both @ sides.T
+        pairs[len(self.names.all) :, len(self.names.all) :] = 0
+        return sides @ both.sum(axis=1), pairs
 
     def inner(self, mask: Bools) -> Ints:
         """The places of the marked tokens that are neither first nor last."""
