@@ -58,7 +58,7 @@ def test_rules_are_learned_and_do_no_harm(fitted):
         )
         for who in (fitted, without)
     ]
-    assert broken[0] < broken[1] / 2
+    assert broken[0] < 0.75 * broken[1]
     assert fitted.report_.seconds["rules"] > 0
 
 
@@ -254,7 +254,7 @@ def test_labels_of_development_data_that_training_lacks(folds, tmp_path):
     assert set(OTHER.labels.vocabulary) - set(labeller.schema_.labels)
     assert labeller.constraints_
     types = set(labeller.schema_.types())
-    assert {name for rule in labeller.constraints_ for name in rule.names} <= types
+    assert {name for rule in labeller.constraints_ for name in rule.names} <= {*types, "O"}
     assert len(labeller.predict(TEST)) == len(TEST)
     labeller.save(tmp_path / "model")
     assert SequenceLabeller.load(tmp_path / "model").constraints_ == labeller.constraints_

@@ -31,8 +31,8 @@ SMALL_TESTS = {
     "slash": Pattern("/"),
     "either": Words(frozenset({"In", '"', "\\"})),
 }
-PERMISSIVE = Screen(importance=0.0, broken=0, support=0, confidence=0.0, tests=SMALL_TESTS)
-USUAL = Screen(importance=1.5, broken=2, support=2, confidence=0.75, tests=SMALL_TESTS)
+PERMISSIVE = Screen(importance=0.0, broken=0, support=0, confidence=0.0, tests=SMALL_TESTS, words=0)
+USUAL = Screen(importance=1.5, broken=2, support=2, confidence=0.75, tests=SMALL_TESTS, words=0)
 SCREENS = {"permissive": PERMISSIVE, "usual": USUAL}
 
 BY_SEQUENCE = ("only-one", "hierarchical", "pairwise")
@@ -248,7 +248,12 @@ def view_of(schema: Schema, tokens: list[str], labels: list[str]) -> View:
 
 
 def lines(family: str, gold: View, model: View | None = None, **screen) -> dict[str, tuple[int, int]]:
-    candidates = found(family, gold, gold if model is None else model, Screen(**screen))
+    candidates = found(
+        family,
+        gold,
+        gold if model is None else model,
+        Screen(**{"broken": 1, "confidence": 0.9, "words": 0, **screen}),
+    )
     return {c.rule.line(): (c.applied, c.violated) for c in candidates}
 
 

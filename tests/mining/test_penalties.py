@@ -320,3 +320,11 @@ def test_other_errors_come_through():
 def test_options_that_cannot_be_used_are_refused(options, says):
     with pytest.raises(ConseqError, match=says):
         Perceptron(**options)
+
+
+def test_of_several_learners_the_one_that_is_best_on_the_other_half():
+    """0.6 is right for all four sequences, 100 wrong for two and 0 for the others."""
+    wrong, right, none = Told([[100.0]]), Told([[0.0], [0.6]]), Told([[0.0]])
+    for learners in ([wrong, right, none], [right, none, wrong]):
+        assert learned(learners, mixed(), [ONE]).tolist() == [0.6]
+    assert learned([wrong, right], mixed(), [ONE], early=False).tolist() == [100.0]

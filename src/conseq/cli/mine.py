@@ -87,14 +87,21 @@ def mine(
             metavar="X", min=0, rich_help_panel=RULES_PANEL,
             help="Keep rules that the model breaks so many times as often as the gold labels.",
         ),
-    ] = 1.5,
+    ] = 1.2,
     broken: Annotated[
         int,
         typer.Option(
             metavar="N", min=1, rich_help_panel=RULES_PANEL,
             help="Keep rules that the model breaks in so many sequences.",
         ),
-    ] = 2,
+    ] = 3,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, rich_help_panel=RULES_PANEL, show_default=False,
+            help="Keep so many rules at most, those that the model breaks most often.",
+        ),
+    ] = None,
     folds: Folds = 5,
     effects: Annotated[
         bool,
@@ -120,7 +127,7 @@ def mine(
     from conseq.io.atomic import emit
 
     clock = Clock()
-    recipe = chosen_recipe(families, penalties, importance, broken)
+    recipe = replace(chosen_recipe(families, penalties, importance, broken), most=most)
     if not folds and dev is None:
         misused("--folds 0 learns rules from development data alone; give it with --dev")
     check_writable(output)

@@ -29,6 +29,7 @@ from conseq.mining.penalties import log_ratio
 from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
 from conseq.mining.recipe import find_candidates
 from conseq.problem import Problems
+from conseq.schema import OUTSIDE
 
 FIVE = ("adjacency", "precedence", "state-change", "begin-end", "presence")
 """The families of paper 000."""
@@ -43,10 +44,12 @@ ten; those about marks are the ones that pay there, so they may be weaker."""
 SCALES = (1.0, 0.5)
 """Log-ratio costs are on no model's scale; as prices they are tried at these multiples."""
 PERCEPTRON = Perceptron(margin=0.3)
-USUAL = Screen()
+USUAL = Screen(importance=1.5, broken=2, confidence=0.9, words=0)
 WEAK = Screen(importance=1.05, broken=3, confidence=0.1, support=10, words=40)
 """For learned prices a rule need not hold: it is enough that the model breaks it more often than gold."""
-SMALL_STEPS = Perceptron(epochs=6, step=0.05)
+SMALL_STEPS = Perceptron(epochs=5, step=0.05)
+MOST_RULES = 80
+"""Rules that prices are learned for: hundreds of automata are slow."""
 UPDATES, SMALLEST = 50, 5
 """Steps of a perceptron with small batches in one pass, and the sequences in its smallest batch."""
 MOST_IDLE = 100
@@ -57,7 +60,7 @@ PARTS = 3
 """Parts of the evidence that a choice is made on."""
 LIMITS = Limits(seconds=2.0)
 """For one sequence; the best labels so far are taken then."""
-LITTLE = Limits(seconds=0.2, states=10_000)
+LITTLE = Limits(seconds=0.2, states=5_000)
 """The same while methods are compared."""
 
 Ints = NDArray[np.int64]
@@ -118,9 +121,11 @@ class Families(NamedTuple):
     around_marks: float = SURE
 
     def candidates(self, evidence: Evidence) -> list[Candidate]:
-        found = find_candidates(evidence, Recipe(self.names, Screen(confidence=SURE)))
+        found = find_candidates(evidence, Recipe(self.names, Screen(confidence=SURE, words=0)))
         if MARKS in self.names and self.around_marks < SURE:
-            found += find_candidates(evidence, Recipe((MARKS,), Screen(confidence=self.around_marks)))
+            found += find_candidates(
+                evidence, Recipe((MARKS,), Screen(confidence=self.around_marks, words=0))
+            )
         return list({candidate.rule: candidate for candidate in found}.values())
 
 
@@ -177,7 +182,8 @@ def _priced(candidate: Candidate) -> Constraint:
 class Learnt:
     """Rules of these families with penalties learned by a perceptron, decoded as score less penalties.
 
-    With `updates` its batches are so small, or large, that a pass has about so many.
+    With `updates` its batches are so small, or large, that a pass has about so many. The screen is for running
+    text, most of which is O; records have few words between their fields, and enough rules that mostly hold.
     """
 
     families: Sequence[str]
@@ -189,7 +195,9 @@ class Learnt:
         learner = self.learner
         if self.updates is not None:
             learner = replace(learner, batch=max(SMALLEST, len(evidence) // self.updates))
-        recipe = Recipe(self.families, self.screen, learner, metric="accuracy")
+        is_text = OUTSIDE in evidence.schema.vocabulary
+        screen = self.screen if is_text else USUAL
+        recipe = Recipe(self.families, screen, MOST_RULES, learner, early=False)
         rules = learn_rules(evidence, recipe).constraints
         return [Method(SOFT, tuple(rules), None, learner.name)]
 

@@ -4,7 +4,7 @@
 
 Two kinds. The templates of paper 003 speak of counts, and are worth a look where the model breaks them more
 often than the gold labels. The families of paper 000 and the forms that people understand (if … then, not
-both, contains) are kept where they held almost always when they applied. Everything is counted for all pairs
+both, contains) are kept where they mostly held when they applied. Everything is counted for all pairs
 of names at once; only what passes becomes a rule.
 
 Axes: N sequences, K names.
@@ -81,12 +81,12 @@ class Screen:
     words         so many of the most frequent words are taken for delimiters, besides marks
     """
 
-    importance: float = 1.5
-    broken: int = 2
+    importance: float = 1.2
+    broken: int = 3
     support: int = 5
-    confidence: float = 0.9
+    confidence: float = 0.5
     tests: Mapping[str, TokenTest] = field(default_factory=lambda: TESTS)
-    words: int = 0
+    words: int = 20
 
     def important(self, violated: Ints, by_model: Ints) -> Bools:
         """Which rules the model breaks much more often than the gold labels."""

@@ -1,6 +1,6 @@
 """What breaking a rule should cost, learned from evidence.
 
-    Evidence, rules ─→ learner.passes ─→ penalties[K] after each pass ─→ the last, or the best held-out one
+    Evidence, rules ─→ learner.passes ─→ penalties[K] after each pass ─→ those best on held-out halves
 
 Paper 003, section 3.1, with v the violations and ŷ the best labels under the present penalties:
 
@@ -73,7 +73,7 @@ class Perceptron:
     """
 
     epochs: int = 5
-    batch: int = 40
+    batch: int = 20
     step: float = 0.2
     margin: float = 0.0
     shrink: float = 0.0
@@ -171,7 +171,7 @@ def log_ratio(violated: float, applied: float) -> float:
 
 
 def learned(
-    learner: Learner,
+    learners: Learner | Sequence[Learner],
     evidence: Evidence,
     rules: Sequence[Constraint],
     *,
@@ -181,15 +181,20 @@ def learned(
 ) -> Floats:
     """The penalties of the rules, rounded, [K]; 0 for rules that are not worth having.
 
-    With `early` the number of passes is the one after which penalties learned on one half of the evidence
-    score best on the other half. Interrupted, it gives what the last pass gave.
+    With `early` the learner and its number of passes are those whose penalties, learned on one half of the
+    evidence, score best on the other half; without it the first learner makes all its passes. Interrupted, it
+    gives what the last pass gave.
     """
     if not rules:
         return np.zeros(0)
-    passes = _best_pass(learner, evidence, rules, metric, watch) if early else learner.epochs
+    given = list(learners) if isinstance(learners, Sequence) else [learners]
+    chosen, passes = given[0], given[0].epochs
+    if early:
+        tried = [(*_best_pass(one, evidence, rules, metric, watch), one) for one in given]
+        _, passes, chosen = max(tried, key=lambda one: one[0])
     penalties = np.zeros(len(rules))
     try:
-        for number, found in enumerate(learner.passes(evidence, rules), start=1):
+        for number, found in enumerate(chosen.passes(evidence, rules), start=1):
             penalties = found
             watch(Pass(number, passes))
             if number == passes:
@@ -202,18 +207,19 @@ def learned(
 
 def _best_pass(
     learner: Learner, evidence: Evidence, rules: Sequence[Constraint], metric: str, watch: Watch
-) -> int:
-    """The pass whose penalties score best on the half that was not learned from, both halves together."""
+) -> tuple[float, int]:
+    """The best score on the half that was not learned from, both halves together, and its pass."""
     halves = evidence.select(np.arange(0, len(evidence), 2)), evidence.select(np.arange(1, len(evidence), 2))
     if not len(halves[1]):
-        return learner.epochs
+        return 0.0, learner.epochs
     both = zip(learner.passes(halves[0], rules), learner.passes(halves[1], rules), strict=True)
     scores = []
     for number, (first, second) in enumerate(both, start=1):
         pairs = ((halves[1], first), (halves[0], second))
         scores.append(sum(score_under(*pair, rules, metric) for pair in pairs) / 2)
         watch(Pass(number, learner.epochs, scores[-1]))
-    return int(np.argmax(scores)) + 1
+    best = int(np.argmax(scores))
+    return scores[best], best + 1
 
 
 def score_under(evidence: Evidence, penalties: Floats, rules: Sequence[Constraint], metric: str) -> float:

@@ -31,14 +31,16 @@ class Recipe:
 
     families      which kinds of rules are looked for, of `FAMILIES`
     screen        what a rule must show to be taken
-    learner       what learns the penalties, or "log-ratio" for the costs of paper 000
-    early         choose the number of passes on held-out halves of the evidence
+    most          so many rules at most: those that the model breaks in most sequences beyond the gold labels
+    learner       what learns the penalties, or several to choose from, or "log-ratio" (paper 000)
+    early         choose the learner and its number of passes on held-out halves of the evidence
     metric        what that choice looks at
     """
 
-    families: Sequence[str] = (*COUNTS, "together")
+    families: Sequence[str] = (*COUNTS, "together", "state-change", "adjacency", "begin-end")
     screen: Screen = field(default_factory=Screen)
-    learner: Learner | str = field(default_factory=Perceptron)
+    most: int | None = None
+    learner: Learner | Sequence[Learner] | str = (Perceptron(), Perceptron(step=1.0))
     early: bool = True
     metric: str = "span_f1"
 
@@ -185,7 +187,9 @@ def _can_be_given(names: Sequence[str], evidence: Evidence) -> bool:
 
 def choose(candidates: Sequence[Candidate], evidence: Evidence, recipe: Recipe) -> list[Judged]:
     """The candidates that are worth learning a price for."""
-    return without_redundant(important(judge(candidates, evidence), recipe.screen))
+    worth = without_redundant(important(judge(candidates, evidence), recipe.screen))
+    worth.sort(key=lambda one: one.by_gold - one.by_model)
+    return worth[: recipe.most]
 
 
 def learn_penalties(
