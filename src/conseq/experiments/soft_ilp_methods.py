@@ -182,8 +182,8 @@ def _priced(candidate: Candidate) -> Constraint:
 class Learnt:
     """Rules of these families with penalties learned by a perceptron, decoded as score less penalties.
 
-    With `updates` its batches are so small, or large, that a pass has about so many. The screen is for running
-    text, most of which is O; records have few words between their fields, and enough rules that mostly hold.
+    With `updates` its batches are so small, or large, that a pass has about so many. The screen is for
+    running text, most of which is O; records have enough rules that mostly hold.
     """
 
     families: Sequence[str]
