@@ -62,7 +62,6 @@ def test_every_row_is_there_with_its_keys(result):
         "all",
         "all-hard",
         "best",
-        "best-hard",
     ]
     assert [row["constraints"] for row in result["rows"]] == names
     for one in result["rows"]:
