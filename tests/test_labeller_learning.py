@@ -359,7 +359,9 @@ def test_another_seed_is_another_split():
 
 def test_the_band_of_two_stages_is_chosen_along_with_the_rules(tmp_path):
     train = citations(60, seed=0)
-    labeller = SequenceLabeller("ner", constraints="learn", decoder="twostage", folds=2, threads=1)
+    recipe = Recipe(["only-one"], Screen(broken=1))
+    options = {"constraints": "learn", "decoder": "twostage", "recipe": recipe}
+    labeller = SequenceLabeller("ner", folds=2, threads=1, **options)
     labeller.fit(train)
     assert labeller.tau_ in GRID
     evidence = cross_fitted(labeller, train)
