@@ -58,7 +58,8 @@ def test_rules_are_learned_and_do_no_harm(fitted):
         )
         for who in (fitted, without)
     ]
-    assert broken[0] < 0.75 * broken[1]
+    gold = evidence_of(fitted, TEST).broken_by_gold(fitted.constraints_).sum()
+    assert broken[0] - gold < (broken[1] - gold) / 2, "what is broken beyond gold is not halved"
     assert fitted.report_.seconds["rules"] > 0
 
 

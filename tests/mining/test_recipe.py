@@ -41,8 +41,10 @@ def test_rules_are_found_and_bring_the_model_nearer_to_the_gold_labels(evidence,
     assert len(learned.rules) > 10
     labels = labels_under(evidence, learned.constraints)
     assert (labels == evidence.gold).mean() >= (evidence.predicted == evidence.gold).mean()
-    broken = evidence.broken_by(learned.constraints, labels)
-    assert broken.sum() < 0.75 * evidence.broken_by_model(learned.constraints).sum()
+    gold = evidence.broken_by_gold(learned.constraints).sum()
+    before = evidence.broken_by_model(learned.constraints).sum() - gold
+    after = evidence.broken_by(learned.constraints, labels).sum() - gold
+    assert after < before / 2, "what is broken beyond the gold labels is not halved"
 
 
 def test_the_text_reads_back(learned):

@@ -133,17 +133,12 @@ class Clauses(NamedTuple):
     """Rules from clauses that tell classes apart, by minimum-cost satisfiability."""
 
     def candidates(self, evidence: Evidence) -> list[Candidate]:
-        return [_candidate(rule) for rule in clause_rules(evidence)]
+        return find_candidates(evidence, Recipe(("clauses",)))
 
 
 def clause_rules(evidence: Evidence) -> list[MinedRule]:
     """The rules whose condition is a clause, from the gold labels."""
     return rules_from(mine_formulas(evidence.corpus, evidence.gold, evidence.schema))
-
-
-def _candidate(mined: MinedRule) -> Candidate:
-    clause = mined.clause
-    return Candidate(mined.rule, mined.family, clause.support + clause.false, clause.false)
 
 
 @dataclass(frozen=True)
