@@ -246,12 +246,23 @@ def contains(rule, x):
     return sum(not passing & set(range(s.start, s.end)) for s in x.segments(rule.name))
 
 
+def begins_with(rule, x):
+    return sum(s.start not in x.passing(rule.test) for s in x.segments(rule.name))
+
+
+def ends_with(rule, x):
+    inner = [s for s in x.segments(rule.name) if s.end < len(x)]
+    return sum(s.end - 1 not in x.passing(rule.test) for s in inner)
+
+
 NAIVE = {
     "Agree": agree,
     "Around": around,
+    "BeginsWith": begins_with,
     "Contains": contains,
     "Contiguous": contiguous,
     "Counts": counts,
+    "EndsWith": ends_with,
     "ExactlyOneOf": exactly_one_of,
     "FirstLast": first_last,
     "FollowedBy": followed_by,

@@ -13,9 +13,11 @@ from conseq.constraints import (
     HARD,
     Agree,
     Around,
+    BeginsWith,
     Contains,
     Contiguous,
     Counts,
+    EndsWith,
     ExactlyOneOf,
     FirstLast,
     FollowedBy,
@@ -105,6 +107,8 @@ MEANINGS = {
     "equal tokens /^[A-Z]/ agree on label hard": Agree("label", Pattern("^[A-Z]")),
     "tokens 3, 7 agree on type hard": Agree("type", places=(3, 7)),
     'each A contains "w" or "v" hard': Contains("A", words("w", "v")),
+    "each A begins with /^[A-Z]/ hard": BeginsWith("A", Pattern("^[A-Z]")),
+    'each A ends with "," or "." penalty 2': EndsWith("A", words(",", "."), penalty=2.0),
     # other spellings
     "A before B hard": NotBefore("B", "A"),
     "first A → last B hard": FirstLast("A", "B"),
@@ -248,6 +252,8 @@ RULES = {
         places=st.lists(INTEGERS, min_size=2, max_size=4, unique=True).map(tuple),
     ),
     Contains: rule(Contains, NAMES, TESTS),
+    BeginsWith: rule(BeginsWith, NAMES, TESTS),
+    EndsWith: rule(EndsWith, NAMES, TESTS),
 }
 
 

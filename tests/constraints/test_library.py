@@ -13,9 +13,11 @@ from conseq.constraints import (
     CONSTRAINTS,
     Agree,
     Around,
+    BeginsWith,
     Contains,
     Contiguous,
     Counts,
+    EndsWith,
     ExactlyOneOf,
     FirstLast,
     FollowedBy,
@@ -123,6 +125,10 @@ RULES = [
     Agree("label", places=(-1, 1, 0)),
     Contains("a", DIGIT),
     Contains("b", COMMA),
+    BeginsWith("a", DIGIT),
+    BeginsWith("b", COMMA),
+    EndsWith("a", DIGIT),
+    EndsWith("b", COMMA),
 ]
 
 
@@ -306,6 +312,8 @@ def test_names_that_do_not_fit_the_labels_are_refused(rule, message):
         (Agree("label", DIGIT), r"equal tokens /\d/ agree on label"),
         (Agree("type", places=(3, 7)), "tokens 3, 7 agree on type"),
         (Contains("a", DIGIT), r"each a contains /\d/"),
+        (BeginsWith("a", DIGIT), r"each a begins with /\d/"),
+        (EndsWith("a", DIGIT), r"each a ends with /\d/"),
     ],
 )
 def test_lines(rule, line):

@@ -17,10 +17,12 @@ from conseq.constraints import (
     HARD,
     Agree,
     Around,
+    BeginsWith,
     Constraint,
     Contains,
     Contiguous,
     Counts,
+    EndsWith,
     ExactlyOneOf,
     FirstLast,
     FollowedBy,
@@ -161,6 +163,8 @@ RULES: dict[type[Constraint], Callable[[Draw, float], Constraint]] = {
     ExactlyOneOf: lambda d, p: ExactlyOneOf(d.some()[:3], penalty=p),
     Agree: lambda d, p: d.agree(p),
     Contains: lambda d, p: Contains(d.segment(), d.test(), penalty=p),
+    BeginsWith: lambda d, p: BeginsWith(d.segment(), d.test(), penalty=p),
+    EndsWith: lambda d, p: EndsWith(d.segment(), d.test(), penalty=p),
 }
 """How a rule of each class is drawn, given its penalty."""
 

@@ -137,6 +137,13 @@ def content(view: View) -> Possible:
         yield f"tokens({written(a)} at {at}) <= 0", tokens
 
 
+def edges(view: View) -> Possible:
+    for a, test in product(view.names.all, SMALL_TESTS.values()):
+        segments = [(x, s) for x in labellings(view) for s in x.segments(a)]
+        yield f"each {written(a)} begins with {written_test(test)}", len(segments)
+        yield f"each {written(a)} ends with {written_test(test)}", sum(s.end < len(x) for x, s in segments)
+
+
 EVERY: dict[str, Callable[[View], Possible]] = {
     "only-one": only_one,
     "hierarchical": hierarchical,
@@ -148,6 +155,7 @@ EVERY: dict[str, Callable[[View], Possible]] = {
     "presence": presence,
     "together": together,
     "content": content,
+    "edges": edges,
 }
 
 

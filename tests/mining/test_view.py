@@ -174,9 +174,13 @@ def test_segments_with_marked_tokens(view, mask):
         for a in names
     ]
     beginning = [sum(s.start in marks for x, marks in found for s in x.segments(a)) for a in names]
+    ending = [
+        sum(s.end < len(x) and s.end - 1 in marks for x, marks in found for s in x.segments(a)) for a in names
+    ]
     marked = [sum(t in marks for x, marks in found for t in x.inside(a)) for a in names]
     assert view.containing(mask).tolist() == containing
     assert view.beginning(mask).tolist() == beginning
+    assert view.ending(mask).tolist() == ending
     assert view.marked(mask).tolist() == marked
 
 
@@ -200,7 +204,14 @@ def test_nothing_to_count(schema, sequences):
     assert not view.counts.any()
     assert all(part.shape == (len(corpus), size) for part in view.places)
     assert all((part == -1).all() for part in view.places)
-    single = (view.tokens_in, view.followed, view.containing(none), view.marked(none), view.beginning(none))
+    single = (
+        view.tokens_in,
+        view.followed,
+        view.containing(none),
+        view.marked(none),
+        view.beginning(none),
+        view.ending(none),
+    )
     assert not view.around(none)[1].any()
     pairs = (*view.orders, view.followers, view.ends[1])
     assert all(part.shape == (size,) and not part.any() for part in single)

@@ -7,14 +7,14 @@
     order      what follows or precedes what     FollowedBy FollowedLater Around FirstLast NotBefore
     together   what appears in one sequence      IfThen NotBoth ExactlyOneOf
     agreement  equal tokens, equal labels        Agree
-    content    what a segment contains           Contains
+    content    the tokens of a segment           Contains BeginsWith EndsWith
 
 A new rule is a class in one of these modules, an entry in `CONSTRAINTS` and a form in the language.
 """
 
 from conseq.constraints.agreement import Agree
 from conseq.constraints.base import HARD, Constraint
-from conseq.constraints.content import Contains
+from conseq.constraints.content import BeginsWith, Contains, EndsWith
 from conseq.constraints.counts import Contiguous, Counts, Segments, Share, Sum, Term
 from conseq.constraints.local import (
     Forbidden,
@@ -51,6 +51,8 @@ CONSTRAINTS: tuple[type[Constraint], ...] = (
     ExactlyOneOf,
     Agree,
     Contains,
+    BeginsWith,
+    EndsWith,
 )
 """Every kind of rule."""
 
@@ -60,11 +62,13 @@ __all__ = [
     "Agree",
     "Around",
     "Automaton",
+    "BeginsWith",
     "Constraint",
     "Contains",
     "Contiguous",
     "Counter",
     "Counts",
+    "EndsWith",
     "ExactlyOneOf",
     "FirstLast",
     "FollowedBy",

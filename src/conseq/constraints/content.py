@@ -1,26 +1,80 @@
-"""The rule that segments contain a certain token."""
+"""Rules about the tokens in segments: what they contain, begin with and end with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints import writing
 from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import machine
-from conseq.constraints.names import known_types
+from conseq.constraints.lowering import each, machine
+from conseq.constraints.names import begins, ends, known_types
 from conseq.constraints.primitives import Automaton, Primitive
-from conseq.constraints.tokens import TokenTest
+from conseq.constraints.tokens import After, Not, TokenTest
 from conseq.corpus import Corpus
 from conseq.schema import Schema
 
 
 @dataclass(frozen=True)
-class Contains(Constraint):
+class Content(Constraint):
+    """A rule about the tokens of each segment of a name."""
+
+    verb: ClassVar[str]
+
+    name: str
+    test: TokenTest
+
+    def line(self) -> str:
+        return f"each {writing.name(self.name)} {self.verb} {writing.test(self.test)}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class BeginsWith(Content):
+    """Charges each segment of a name whose first token does not pass a test.
+
+    >>> from conseq.constraints.tokens import Pattern
+    >>> rule = BeginsWith("name", Pattern("^[A-Z]"))
+    >>> print(rule)
+    each name begins with /^[A-Z]/  hard
+    >>> rule.violation(["name", "O", "name"], Schema(["O", "name"], "plain"), ["Ada", "and", "the"])
+    1.0
+    """
+
+    verb = "begins with"
+
+    def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
+        return each(begins(schema, self.name), Not(self.test))
+
+
+@dataclass(frozen=True)
+class EndsWith(Content):
+    """Charges each segment that does not end the sequence and whose last token does not pass a test.
+
+    >>> from conseq.constraints.tokens import Pattern
+    >>> rule = EndsWith("city", Pattern(",$"))
+    >>> print(rule)
+    each city ends with /,$/  hard
+    >>> rule.violation(["city", "zip", "city"], Schema(["city", "zip"], "plain"), ["Bonn", "53111", "Bonn"])
+    1.0
+    """
+
+    verb = "ends with"
+
+    def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
+        return each(ends(schema, self.name), After(Not(self.test)))
+
+
+@dataclass(frozen=True)
+class Contains(Content):
     """Charges each segment of a name in which no token passes a test.
 
     >>> from conseq.constraints.tokens import Pattern
@@ -31,18 +85,10 @@ class Contains(Constraint):
     1.0
     """
 
-    name: str
-    test: TokenTest
+    verb = "contains"
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return [_automaton(schema, type, self.test) for type in known_types(schema, self.name)]
-
-    def line(self) -> str:
-        return f"each {writing.name(self.name)} contains {writing.test(self.test)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 SETTLED, WANTING = range(2)

@@ -90,6 +90,8 @@ def forms() -> tuple[Form, ...]:
         Form("equal tokens {test} agree on {kind}", lambda among, on, **price: of.Agree(on, among, **price)),
         Form("tokens {places} agree on {kind}", lambda at, on, **price: of.Agree(on, places=at, **price)),
         Form("each {segment} contains {test}", of.Contains),
+        Form("each {segment} begins with {test}", of.BeginsWith),
+        Form("each {segment} ends with {test}", of.EndsWith),
     )
 
 

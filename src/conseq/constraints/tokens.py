@@ -89,6 +89,36 @@ class Places:
 
 
 @dataclass(frozen=True)
+class Not:
+    """The token does not pass a test.
+
+    >>> Not(Places((0,))).mask(Corpus.from_sequences([["a", "b"]])).tolist()
+    [False, True]
+    """
+
+    test: TokenTest
+
+    def mask(self, corpus: Corpus) -> Mask:
+        return ~self.test.mask(corpus)
+
+
+@dataclass(frozen=True)
+class After:
+    """The token before it in its sequence passes a test.
+
+    >>> After(Places((0, 1))).mask(Corpus.from_sequences([["a", "b", "c"], ["d"]])).tolist()
+    [False, True, True, False]
+    """
+
+    test: TokenTest
+
+    def mask(self, corpus: Corpus) -> Mask:
+        passes = np.append(False, self.test.mask(corpus)[:-1])
+        passes[corpus.offsets[:-1][corpus.lengths > 0]] = False
+        return passes[: corpus.n_tokens]
+
+
+@dataclass(frozen=True)
 class Repeated:
     """The token belongs to the group with this number among the words that its sequence repeats.
 

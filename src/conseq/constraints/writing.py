@@ -23,9 +23,9 @@ START, END = "START", "END"
 RESERVED = frozenset(
     re.findall(
         r"\w+",
-        """START END agree and are around at before both by contains contiguous count each equal exactly
-        first followed forbid hard if is last later least legal most no not of on one only or penalty
-        require segment segments steps then token tokens""",
+        """START END agree and are around at before begins both by contains contiguous count each ends equal
+        exactly first followed forbid hard if is last later least legal most no not of on one only or
+        penalty require segment segments steps then token tokens with""",
     )
 )
 """Words of the language: in quotes they are names."""

@@ -231,9 +231,12 @@ FIVE_PLANS: Sequence[Plan] = [
     Learnt(FIVE),
     Learnt(FIVE, SMALL_STEPS, UPDATES, WEAK),
 ]
+FEW = tuple(family for family in FAMILIES if family != "pairwise")
+"""Without the thousands of rules about two counts, of which a small corpus cannot tell the good ones."""
 LEARNED_PLANS: Sequence[Plan] = [
-    Learnt(tuple(FAMILIES)),
-    Learnt(tuple(FAMILIES), Perceptron(), UPDATES),
+    Learnt(families, *learner)
+    for families in (tuple(FAMILIES), FEW)
+    for learner in ((PERCEPTRON,), (Perceptron(), UPDATES))
 ]
 
 METHODS: dict[str, Sequence[Plan]] = {

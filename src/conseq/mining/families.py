@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from conseq.constraints import (
     Around,
+    BeginsWith,
     Constraint,
     Contains,
     Counts,
+    EndsWith,
     FirstLast,
     FollowedBy,
     FollowedLater,
@@ -267,20 +269,42 @@ def together(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
 def content(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """each A contains /pattern/; count(A at /pattern/) <= 0 and tokens(A at /pattern/) <= 0: no segment of A
     begins with such a token, or has one"""
-    if not gold.corpus.columns:
-        return
-    names = gold.names.all
     segments, tokens = gold.counts.sum(axis=0), gold.tokens_in
-    for test in screen.tests.values():
-        mask = test.mask(gold.corpus)
-        found: list[tuple[Ints, Ints, Callable[[str, TokenTest], Constraint]]] = [
-            (segments, segments - gold.containing(mask), Contains),
-            (segments, gold.beginning(mask), _none_begins),
-            (tokens, gold.marked(mask), _none_has),
-        ]
-        for applied, violated, make in found:
-            for k in np.flatnonzero(screen.sound(applied, violated)).tolist():
-                yield Candidate(make(names[k], test), "content", int(applied[k]), int(violated[k]))
+    for test, mask in _tests(gold, screen):
+        others, without = segments - gold.beginning(mask), tokens - gold.marked(mask)
+        yield from _tested(gold, screen, "content", Contains, test, segments, gold.containing(mask))
+        yield from _tested(gold, screen, "content", _none_begins, test, segments, others)
+        yield from _tested(gold, screen, "content", _none_has, test, tokens, without)
+
+
+def edges(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
+    """each A begins with /pattern/; each A ends with /pattern/"""
+    segments, followed = gold.counts.sum(axis=0), gold.followed
+    for test, mask in _tests(gold, screen):
+        yield from _tested(gold, screen, "edges", BeginsWith, test, segments, gold.beginning(mask))
+        yield from _tested(gold, screen, "edges", EndsWith, test, followed, gold.ending(mask))
+
+
+def _tests(gold: View, screen: Screen) -> Iterator[tuple[TokenTest, Bools]]:
+    """The tests of tokens, and which tokens pass them."""
+    if gold.corpus.columns:
+        for test in screen.tests.values():
+            yield test, test.mask(gold.corpus)
+
+
+def _tested(
+    gold: View,
+    screen: Screen,
+    family: str,
+    make: Callable[[str, TokenTest], Constraint],
+    test: TokenTest,
+    applied: Ints,
+    held: Ints,
+) -> Iterator[Candidate]:
+    """The rules make(A, test) that held almost always."""
+    violated = applied - held
+    for k in np.flatnonzero(screen.sound(applied, violated)).tolist():
+        yield Candidate(make(gold.names.all[k], test), family, int(applied[k]), int(violated[k]))
 
 
 def _none_begins(name: str, test: TokenTest) -> Constraint:
@@ -310,6 +334,7 @@ FAMILIES: dict[str, Family] = {
     "presence": presence,
     "together": together,
     "content": content,
+    "edges": edges,
     "clauses": clauses,
 }
 """Every family by its name."""

@@ -31,6 +31,7 @@ TESTS: Mapping[str, TokenTest] = {
     "semicolon": Pattern(r";$"),
     "opening": Pattern(r"^[(\[]"),
     "closing": Pattern(r"[)\]]\W?$"),
+    "final": Pattern(r"[^\w(\[{<&/-]$"),
     "quote": Pattern("[\"“”‘’`]|''"),
     "hyphen": Pattern(r"[-–—]"),
     "and": Pattern(r"^(?i:and|&)$"),

@@ -152,7 +152,7 @@ class View:
     def followers(self) -> Ints:
         """The segments of one name that another follows at once, [K,K]; last ones of a sequence left out."""
         found, size = self.segments, len(self.schema)
-        inner = found.end < self.corpus.offsets[found.sequence + 1]
+        inner = self._followed
         codes = found.type[inner] * size + self.labels[found.end[inner]]
         steps = np.bincount(codes, minlength=len(self.names.single) * size).reshape(-1, size)
         return self.names.types @ steps @ self.names.labels.T
@@ -160,9 +160,16 @@ class View:
     @cached_property
     def followed(self) -> Ints:
         """The segments of each name that do not end a sequence, [K]."""
-        found = self.segments
-        inner = found.end < self.corpus.offsets[found.sequence + 1]
-        return self.names.types @ np.bincount(found.type[inner], minlength=len(self.names.single))
+        return self._by_name(self._followed)
+
+    @cached_property
+    def _followed(self) -> Bools:
+        """Whether a segment does not end its sequence, [M]."""
+        return self.segments.end < self.corpus.offsets[self.segments.sequence + 1]
+
+    def _by_name(self, chosen: Bools) -> Ints:
+        """How many of the chosen[M] segments are of each name, [K]."""
+        return self.names.types @ np.bincount(self.segments.type[chosen], minlength=len(self.names.single))
 
     @cached_property
     def ends(self) -> tuple[Ints, Ints]:
@@ -195,8 +202,7 @@ class View:
         """The segments of each name with a marked token, [K]."""
         found = self.segments
         before = np.concatenate([[0], np.cumsum(mask)])
-        has = before[found.end] > before[found.start]
-        return self.names.types @ np.bincount(found.type[has], minlength=len(self.names.single))
+        return self._by_name(before[found.end] > before[found.start])
 
     def marked(self, mask: Bools) -> Ints:
         """The marked tokens in each name, [K]."""
@@ -204,8 +210,11 @@ class View:
 
     def beginning(self, mask: Bools) -> Ints:
         """The segments of each name whose first token is marked, [K]."""
-        found = self.segments
-        return self.names.types @ np.bincount(found.type[mask[found.start]], minlength=len(self.names.single))
+        return self._by_name(mask[self.segments.start])
+
+    def ending(self, mask: Bools) -> Ints:
+        """The segments of each name that do not end their sequence and whose last token is marked, [K]."""
+        return self._by_name(self._followed & mask[self.segments.end - 1])
 
     def _steps(self, left: NDArray, right: NDArray) -> Ints:
         size = len(self.schema)
