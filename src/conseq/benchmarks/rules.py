@@ -17,7 +17,7 @@ from conseq.mining.recipe import find_candidates
 
 ORDERED = Recipe(
     families=("only-one", "pairwise", "together", "adjacency", "begin-end", "presence"),
-    screen=Screen(importance=1.0, broken=1, confidence=0.97, support=1),
+    screen=Screen(importance=2.0, broken=1, confidence=0.97, support=1),
 )
 COUNTED = Recipe(families=COUNTS, screen=Screen(importance=2.75, broken=1))
 
