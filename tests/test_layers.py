@@ -23,7 +23,8 @@ ROWS: list[list[str]] = [
 ]
 """From the ground up. A module may import those of lower rows and those to its left in its own row."""
 
-KERNELS_MAY_IMPORT = {"numpy", "numba"}
+KERNELS_MAY_IMPORT = {"numpy", "numba", "llvmlite"}
+"""llvmlite is the part of numba that writes instructions."""
 
 RANK = {name: (row, column) for row, names in enumerate(ROWS) for column, name in enumerate(names)}
 

@@ -6,6 +6,7 @@ Matrices are lists of lists and every number a Python one; nothing here calls co
 from __future__ import annotations
 
 import math
+from itertools import pairwise, product
 
 
 def factorise(codes):
@@ -86,26 +87,19 @@ def lowered(scores, n_labels):
     return [[s - max(row[:n_labels]) for s in row[:n_labels]] for row in scores]
 
 
-def advance(block, weights):
-    """Products normalised to sum to 1, and the sums."""
-    scaled, sums = [], []
-    for row, weight in zip(block, weights, strict=True):
-        products = [a * b for a, b in zip(row, weight, strict=True)]
-        total = math.fsum(products)
-        sums.append(total)
-        scaled.append([p / total if total else 0.0 for p in products])
-    return scaled, sums
-
-
-def weigh(beta, weights, scale):
-    return [
-        [b * w / s for b, w in zip(row, weight, strict=True)]
-        for row, weight, s in zip(beta, weights, scale, strict=True)
-    ]
-
-
-def residual(alpha, beta, gold):
-    rows = []
-    for t, (a, b) in enumerate(zip(alpha, beta, strict=True)):
-        rows.append([x * y - (label == gold[t]) for label, (x, y) in enumerate(zip(a, b, strict=True))])
-    return rows
+def enumerate_chain(weights, moves, n_labels):
+    """Z, p(label) of each token, and the expected number of each move, over all labellings of a sequence."""
+    total, length = 0.0, len(weights)
+    marginals = [[0.0] * n_labels for _ in range(length)]
+    moved = [[0.0] * n_labels for _ in range(n_labels)]
+    for path in product(range(n_labels), repeat=length):
+        steps = list(pairwise(path))
+        weight = math.prod(weights[t][y] for t, y in enumerate(path)) * math.prod(
+            moves[a][b] for a, b in steps
+        )
+        total += weight
+        for t, y in enumerate(path):
+            marginals[t][y] += weight
+        for a, b in steps:
+            moved[a][b] += weight
+    return total, [[m / total for m in row] for row in marginals], [[m / total for m in row] for row in moved]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conseq.kernels import rows as kernel
+from conseq.kernels.vectors import LANES
 
 SEEDS = range(12)
 CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
@@ -29,7 +30,7 @@ class Case:
     def random(cls, seed, dtype=np.float64):
         rng = np.random.default_rng(seed)
         n_rows, n_attributes, groups = rng.integers([1, 1, 1], [9, 7, 4]).tolist()
-        width = kernel.LANES * int(rng.integers(1, 3))
+        width = LANES * int(rng.integers(1, 3))
         entries = [
             [
                 (int(rng.integers(n_attributes)), float(np.float32(rng.normal())))
@@ -101,6 +102,15 @@ def test_expand_and_gather_equal_their_twins(seed, dtype):
         kernel.gather(rows, case.row_of, scores, lo, hi)
     summed = naive.gather(rows.tolist(), case.row_of.tolist())
     np.testing.assert_allclose(scores, np.array(summed).reshape(scores.shape), CLOSE[dtype], CLOSE[dtype])
+
+
+@pytest.mark.parametrize("width", [1, 7, 9, 22])
+def test_gather_takes_any_width(width):
+    rng = np.random.default_rng(width)
+    rows, row_of = rng.normal(size=(5, width)), rng.integers(5, size=(30, 3)).astype(np.int32)
+    scores = np.full((30, width), np.nan)
+    kernel.gather(rows, row_of, scores, 0, 30)
+    np.testing.assert_allclose(scores, naive.gather(rows.tolist(), row_of.tolist()))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

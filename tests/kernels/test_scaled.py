@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from conseq.kernels import scaled as kernel
+from conseq.kernels.vectors import LANES
 
 SEEDS = range(10)
 DTYPES = [np.float32, np.float64]
 CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
-
-
-def blocks(seed, dtype, count, low=0.0):
-    """Random [n, Y] blocks of one shape."""
-    rng = np.random.default_rng(seed)
-    shape = rng.integers([1, 1], [9, 12])
-    return [rng.uniform(low, 1.0, size=shape).astype(dtype) for _ in range(count)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -49,50 +43,52 @@ def test_lower_by_max_keeps_the_padding_from_overflowing(dtype):
     assert np.isfinite(np.exp(scores)).all()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_advance(seed, dtype):
-    block, weights = blocks(seed, dtype, 2)
-    expected, sums = naive.advance(block.tolist(), weights.tolist())
-    scale = np.empty(len(block), dtype)
-    kernel.advance(block, weights, scale)
-    np.testing.assert_allclose(block, expected, CLOSE[dtype], CLOSE[dtype])
-    np.testing.assert_allclose(scale, sums, CLOSE[dtype])
-    np.testing.assert_allclose(block.sum(axis=1), 1, CLOSE[dtype])
-
-
-def test_advance_of_nothing_gives_nothing_and_a_scale_of_zero():
-    block, scale = np.zeros((1, 4)), np.ones(1)
-    kernel.advance(block, np.ones((1, 4)), scale)
-    assert not block.any()
-    assert scale[0] == 0
+def packed(lengths):
+    """steps[L+1], and the packed places of the tokens of each sequence; lengths fall."""
+    active = [sum(length > t for length in lengths) for t in range(lengths[0])]
+    steps = np.concatenate([[0], np.cumsum(active)])
+    return steps, [[int(steps[t]) + i for t in range(length)] for i, length in enumerate(lengths)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_weigh(seed, dtype):
-    beta, weights = blocks(seed, dtype, 2)
-    scale = np.random.default_rng(seed).uniform(0.1, 2, size=len(beta)).astype(dtype)
-    expected = naive.weigh(beta.tolist(), weights.tolist(), scale.tolist())
-    out = np.full_like(beta, np.nan)
-    kernel.weigh(beta, weights, scale, out)
-    np.testing.assert_allclose(out, expected, CLOSE[dtype], CLOSE[dtype])
-    kernel.weigh(beta, weights, scale, weights)
-    np.testing.assert_array_equal(weights, out, "writing into one's own input must make no difference")
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_subtract_gold(seed, dtype):
-    alpha, beta = blocks(seed, dtype, 2)
+@pytest.mark.parametrize("count", [1, 3, 8, 9, 21])
+@pytest.mark.parametrize("seed", range(4))
+def test_forward_and_backward_equal_enumeration(seed, count, dtype):
     rng = np.random.default_rng(seed)
-    gold = rng.integers(alpha.shape[1], size=len(alpha)).astype(np.int32)
-    lo = int(rng.integers(len(alpha)))
-    expected = naive.residual(alpha.tolist(), beta.tolist(), gold.tolist())
-    untouched = beta[:lo].copy()
-    kernel.subtract_gold(alpha, beta, gold, lo, len(alpha))
-    np.testing.assert_allclose(beta[lo:], expected[lo:], CLOSE[dtype], CLOSE[dtype])
-    np.testing.assert_array_equal(beta[:lo], untouched)
+    labels, width = int(rng.integers(1, 4)), LANES * int(rng.integers(1, 3))
+    steps, places = packed(sorted(rng.integers(1, 4, size=count).tolist(), reverse=True))
+    weights = np.ones((steps[-1], width), dtype)  # the padding is whatever
+    weights[:, :labels] = rng.uniform(0.05, 1, size=(steps[-1], labels))
+    moves = np.zeros((width, width), dtype)
+    moves[:labels, :labels] = rng.uniform(0.05, 1, size=(labels, labels))
+    gold = rng.integers(labels, size=steps[-1]).astype(np.int32)
+    given = weights[:, :labels].astype(np.float64)
+
+    alpha, scale, residual = np.empty_like(weights), np.empty(steps[-1], dtype), np.empty_like(weights)
+    pairs = np.zeros_like(moves)
+    kernel.forward(steps, weights, moves, labels, alpha, scale)
+    back = np.ascontiguousarray(moves.T)
+    kernel.backward(steps, weights, back, labels, alpha, scale, gold, residual, pairs)
+
+    moved = np.zeros((labels, labels))
+    for tokens in places:
+        z, marginals, moves_of = naive.enumerate_chain(given[tokens].tolist(), moves.tolist(), labels)
+        assert np.log(scale[tokens].astype(np.float64)).sum() == pytest.approx(math.log(z), abs=CLOSE[dtype])
+        expected = np.array(marginals) - np.eye(labels)[gold[tokens]]
+        np.testing.assert_allclose(residual[tokens, :labels], expected, atol=CLOSE[dtype])
+        moved += moves_of
+    np.testing.assert_allclose(
+        pairs[:labels, :labels] * moves[:labels, :labels], moved, atol=50 * CLOSE[dtype]
+    )
+    assert not residual[:, labels:].any()
+
+
+def test_a_sequence_without_any_way_has_a_scale_of_zero():
+    weights, moves = np.zeros((1, LANES)), np.ones((LANES, LANES))
+    alpha, scale = np.empty_like(weights), np.ones(1)
+    with np.errstate(all="ignore"):
+        kernel.forward(np.array([0, 1]), weights, moves, 2, alpha, scale)
+    assert scale[0] == 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

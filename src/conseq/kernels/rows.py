@@ -4,8 +4,8 @@
     gradient[F] ←──push──  rows[R, Y] ←──collect── residual[T, Y]
 
 Row r has the attributes attr[indptr[r]:indptr[r+1]] with as many values; attribute a has the features
-feature[a]:feature[a+1], feature f fires for label[f]. Y is padded to a multiple of LANES so that the
-compiler can use full vectors. Every kernel works on a range of its output, so threads never write to
+feature[a]:feature[a+1], feature f fires for label[f]. In training Y is padded to a multiple of LANES, so
+that there are full vectors only. Every kernel works on a range of its output, so threads never write to
 the same place and the result does not depend on their number.
 """
 
@@ -17,9 +17,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.vectors import LANES, LINE, add, fill, load, prefetch, store
+
 Array = NDArray[Any]
 
-LANES = 8
+TOKENS_AHEAD, ENTRIES_AHEAD = 8, 32
+"""How far ahead memory is asked for: the rows of so many tokens, the tokens of so many entries."""
 
 U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""
@@ -53,32 +56,42 @@ def expand(
 @njit(cache=True, nogil=True)
 def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
     """scores[t] = Σ over the groups g of rows[row_of[t, g]], for t in lo … hi−1."""
-    width, groups = U(scores.shape[1]), U(row_of.shape[1])
+    width, groups, end = U(scores.shape[1]), U(row_of.shape[1]), U(hi)
+    even = width - width % U(LANES)
     source, index, target = rows.reshape(-1), row_of.reshape(-1), scores.reshape(-1)
-    for t in range(U(lo), U(hi)):
-        out = t * width
-        start = U(index[t * groups]) * width
-        for y in range(width):
-            target[out + y] = source[start + y]
-        for g in range(U(1), groups):
-            start = U(index[t * groups + g]) * width
-            for y in range(width):
-                target[out + y] += source[start + y]
+    for t in range(U(lo), end):
+        if t + U(TOKENS_AHEAD) < end:
+            soon = (t + U(TOKENS_AHEAD)) * groups
+            for g in range(soon, soon + groups):
+                prefetch(source, U(index[g]) * width)
+                prefetch(source, U(index[g]) * width + U(LINE // 4))
+        first, out = t * groups, t * width
+        for c in range(U(0), even, U(LANES)):
+            sum = load(source, U(index[first]) * width + c)
+            for g in range(first + U(1), first + groups):
+                sum = add(sum, load(source, U(index[g]) * width + c))
+            store(target, out + c, sum)
+        for y in range(even, width):
+            target[out + y] = source[U(index[first]) * width + y]
+            for g in range(first + U(1), first + groups):
+                target[out + y] += source[U(index[g]) * width + y]
 
 
 @njit(cache=True, nogil=True)
 def collect(residual: Array, indptr: Array, token: Array, rows: Array, lo: int, hi: int) -> None:
-    """rows[r] = Σ over the tokens t of row r of residual[t], for r in lo … hi−1."""
-    width = U(residual.shape[1])
+    """rows[r] = Σ over the tokens t of row r of residual[t], for r in lo … hi−1; full vectors only."""
+    width, end = U(residual.shape[1]), U(indptr[hi])
     source, target = residual.reshape(-1), rows.reshape(-1)
     for r in range(U(lo), U(hi)):
-        out = r * width
-        for y in range(width):
-            target[out + y] = 0
-        for k in range(indptr[r], indptr[r + U(1)]):
-            start = U(token[k]) * width
-            for y in range(width):
-                target[out + y] += source[start + y]
+        first, last = U(indptr[r]), U(indptr[r + U(1)])
+        for k in range(first + U(ENTRIES_AHEAD), min(last + U(ENTRIES_AHEAD), end)):
+            prefetch(source, U(token[k]) * width)
+            prefetch(source, U(token[k]) * width + U(LINE // 4))
+        for c in range(U(0), width, U(LANES)):
+            sum = fill(source.dtype.type(0))
+            for k in range(first, last):
+                sum = add(sum, load(source, U(token[k]) * width + c))
+            store(target, r * width + c, sum)
 
 
 @njit(cache=True, nogil=True)

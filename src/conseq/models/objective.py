@@ -6,12 +6,13 @@
     f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
 
 The sequences of a chunk are sorted by length and packed time step by time step, so that one step of the
-recursion for all of them is one matrix product (`models/recursion.py`); in single precision where that loses
+recursion for all of them is one matrix product (`kernels/scaled.py`); in single precision where that loses
 nothing, else in double.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.kernels import scaled
+from conseq.kernels.vectors import LANES
 from conseq.models.layout import Layout, Observed, move_counts
-from conseq.models.recursion import Scratch, backward, forward
 from conseq.threads import run
 
 CHUNK = 1 << 15
@@ -36,13 +37,22 @@ in single) can carry no more than 1e-45 · 3e38 of the probability, so none that
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chunk:
     """Packed tokens lo … hi−1; block t is steps[t] … steps[t+1]−1, counted from lo."""
 
     lo: int
     hi: int
-    steps: tuple[int, ...]
+    steps: NDArray[np.int64]
+
+
+class Scratch(threading.local):
+    """Room for one chunk, of each thread its own: small enough to stay in the processor's cache."""
+
+    def __init__(self, tokens: int, width: int, precision: np.dtype) -> None:
+        self.scores = np.empty((tokens, width), precision)
+        self.alpha = np.empty((tokens, width), precision)
+        self.scale = np.empty(tokens, precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +84,7 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
         tokens.append(np.concatenate([offsets[order[:n]] + t for t, n in enumerate(active)]))
         steps = np.concatenate([[0], np.cumsum(active)])
         lasts.append(np.sort(lo + steps[size - 1] + np.arange(len(size))))
-        chunks.append(Chunk(lo, lo + int(steps[-1]), tuple(steps.tolist())))
+        chunks.append(Chunk(lo, lo + int(steps[-1]), steps))
         lo += int(steps[-1])
     return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
 
@@ -109,8 +119,7 @@ class ChainObjective:
 
     def _allocate(self, precision: type[np.floating]) -> None:
         self.precision = np.dtype(precision)
-        lanes = row_kernels.LANES
-        self.width = -(-self.layout.n_labels // lanes) * lanes
+        self.width = -(-self.layout.n_labels // LANES) * LANES
         shape = (len(self.row_of), self.width)
         self.rows = np.empty((self.design.n_rows, self.width), self.precision)
         self.beta = np.empty(shape, self.precision)
@@ -142,7 +151,7 @@ class ChainObjective:
         pairwise, start, end = layout.chain(weights)
         moves = self._padded(np.exp(pairwise - pairwise.max(initial=-np.inf)))
         self._expand(np.ascontiguousarray(layout.state(weights), dtype=dtype))
-        chain = (moves, start.astype(dtype), end.astype(dtype))
+        chain = (moves, np.ascontiguousarray(moves.T), start.astype(dtype), end.astype(dtype))
         parts = run([lambda c=c: self._chunk(c, *chain) for c in self.packing.chunks], self.threads)  # type: ignore[misc]
         whole = [part for part in parts if part is not None]
         if len(whole) < len(parts):
@@ -201,7 +210,7 @@ class ChainObjective:
         run([lambda i=i: work(cuts[i], cuts[i + 1]) for i in range(pieces)], self.threads)  # type: ignore[misc]
 
     def _chunk(
-        self, chunk: Chunk, moves: NDArray, start: NDArray, end: NDArray
+        self, chunk: Chunk, moves: NDArray, back: NDArray, start: NDArray, end: NDArray
     ) -> tuple[float, NDArray] | None:
         """Scores, forward and backward of one chunk; beta is left as the residual.
 
@@ -219,12 +228,11 @@ class ChainObjective:
         scores[self._last(chunk), :n] += end
         gap = scaled.lower_by_max(scores, gold, n, 0, size)
         np.exp(scores, out=scores)
-        with np.errstate(over="ignore", invalid="ignore"):
-            forward(chunk.steps, scores, moves, n, alpha, scale)
-            if not scale.min() > SMALLEST[self.precision]:
-                return None
-            pairs = backward(chunk.steps, scores, moves, alpha, scale, beta)
-            scaled.subtract_gold(alpha, beta, gold, 0, size)
+        scaled.forward(chunk.steps, scores, moves, n, alpha, scale)
+        if not scale.min() > SMALLEST[self.precision]:
+            return None
+        pairs = np.zeros_like(moves)
+        scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, beta, pairs)
         if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(beta[: chunk.steps[1]]).all()):
             return None
         return gap + scaled.log_sum(scale, 0, size), pairs[:n, :n].astype(np.float64)

@@ -1,0 +1,175 @@
+"""Explicit vectors for kernels whose loops LLVM cannot keep in registers by itself.
+
+    load(flat, i) ─→ LANES numbers from flat[i] on ─ add, times, multiply_add, total ─→ store(flat, i, vector)
+
+`flat` is a one-dimensional array, `i` its unsigned index; nothing is checked. Processors with shorter vectors
+get several instructions. `prefetch(flat, i)` asks for a part of memory that will be needed soon: rows are
+read in an order that no processor foresees. Without compilation (NUMBA_DISABLE_JIT) vectors are numpy arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic, models, register_model
+
+LANES = 8
+
+LINE = 64
+"""Bytes that a processor fetches at once."""
+
+Code = tuple[Any, Callable[..., Any]]
+"""What an intrinsic gives numba: its signature, and a function that emits its instructions."""
+
+LANE = ir.IntType(32)
+ROUNDING = ("contract",)
+"""a · b + c may be rounded once."""
+
+
+class Vector(types.Type):
+    """LANES numbers of one type in a register."""
+
+    def __init__(self, dtype: types.Type) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"Vector({dtype})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Vector) -> None:
+        element = manager.lookup(kind.dtype).get_value_type()
+        super().__init__(manager, kind, ir.VectorType(element, LANES))
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
+
+
+def _same(builder: Any, number: Any, vector: ir.VectorType) -> Any:
+    """A number in all lanes."""
+    empty = ir.Constant(vector, ir.Undefined)
+    one = builder.insert_element(empty, number, LANE(0))
+    return builder.shuffle_vector(one, empty, ir.Constant(ir.VectorType(LANE, LANES), [0] * LANES))
+
+
+def _load(_: Any, flat: Any, i: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        place = _place(context, builder, signature.args[0], *given)
+        found = builder.load(builder.bitcast(place, kind.as_pointer()))
+        found.align = flat.dtype.bitwidth // 8
+        return found
+
+    return Vector(flat.dtype)(flat, i), emit
+
+
+def _store(_: Any, flat: Any, i: Any, vector: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        place = _place(context, builder, signature.args[0], *given[:2])
+        stored = builder.store(given[2], builder.bitcast(place, given[2].type.as_pointer()))
+        stored.align = flat.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(flat, i, vector), emit
+
+
+def _fill(_: Any, number: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _same(builder, given[0], context.get_value_type(signature.return_type))
+
+    return Vector(number)(number), emit
+
+
+def _add(_: Any, a: Any, b: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.fadd(*given, flags=ROUNDING)
+
+    return a(a, b), emit
+
+
+def _times(_: Any, a: Any, b: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.fmul(*given, flags=ROUNDING)
+
+    return a(a, b), emit
+
+
+def _multiply_add(_: Any, number: Any, vector: Any, sum: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        factor = _same(builder, given[0], given[1].type)
+        return builder.fadd(builder.fmul(factor, given[1], flags=ROUNDING), given[2], flags=ROUNDING)
+
+    return sum(number, vector, sum), emit
+
+
+def _total(_: Any, vector: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        (part,), size = given, LANES
+        while size > 1:
+            size //= 2
+            low, high = (
+                builder.shuffle_vector(part, part, ir.Constant(ir.VectorType(LANE, size), list(lanes)))
+                for lanes in (range(size), range(size, 2 * size))
+            )
+            part = builder.fadd(low, high)
+        return builder.extract_element(part, LANE(0))
+
+    return vector.dtype(vector), emit
+
+
+def _prefetch(_: Any, flat: Any, i: Any) -> Code:
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, LANE, LANE, LANE])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(_place(context, builder, signature.args[0], *given), byte)
+        builder.call(call, [place, LANE(0), LANE(3), LANE(1)])  # to read, keep in all caches, data
+        return context.get_dummy_value()
+
+    return types.void(flat, i), emit
+
+
+load: Any
+store: Any
+fill: Any
+add: Any
+times: Any
+multiply_add: Any
+total: Any
+prefetch: Any
+
+if getattr(config, "DISABLE_JIT", False):
+
+    def load(flat: Any, i: int) -> Any:
+        return flat[int(i) : int(i) + LANES].copy()
+
+    def store(flat: Any, i: int, vector: Any) -> None:
+        flat[int(i) : int(i) + LANES] = vector
+
+    def fill(number: Any) -> Any:
+        return np.full(LANES, number)
+
+    def add(a: Any, b: Any) -> Any:
+        return a + b
+
+    def times(a: Any, b: Any) -> Any:
+        return a * b
+
+    def multiply_add(number: Any, vector: Any, sum: Any) -> Any:
+        return number * vector + sum
+
+    def total(vector: Any) -> Any:
+        return vector.sum()
+
+    def prefetch(flat: Any, i: int) -> None:
+        return None
+
+else:
+    load, store, fill = intrinsic(_load), intrinsic(_store), intrinsic(_fill)
+    add, times, multiply_add = intrinsic(_add), intrinsic(_times), intrinsic(_multiply_add)
+    total, prefetch = intrinsic(_total), intrinsic(_prefetch)
