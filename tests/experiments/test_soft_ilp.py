@@ -21,10 +21,10 @@ from conseq.experiments.soft_ilp_methods import (
     SOFT,
     TWO_STAGE,
     VITERBI,
+    Chooser,
     Families,
     LogRatio,
     Method,
-    choose_method,
     surely,
 )
 from conseq.experiments.soft_ilp_trials import accuracy_not_o, clause_report
@@ -163,11 +163,11 @@ def test_gains_count_tokens_of_the_sequences_that_break_a_rule():
 
 def test_a_method_that_helps_is_chosen_and_one_that_does_not_is_not():
     found = evidence()
-    chosen = choose_method(found, METHODS["all"])
+    chosen = Chooser(found).choose(METHODS["all"])
     assert chosen.rules
     assert (chosen.decode(found).labels == found.gold).all()
-    assert choose_method(found, []) is NO_RULES
-    assert choose_method(found, METHODS["state-change"]) is NO_RULES  # there are no marks
+    assert Chooser(found).choose([]) is NO_RULES
+    assert Chooser(found).choose(METHODS["state-change"]) is NO_RULES  # there are no marks
 
 
 def test_log_ratio_methods_come_one_per_tau_and_scale_with_the_same_rules():

@@ -122,7 +122,7 @@ def _measure(name: str, folder: Path, split: str, quick: bool, say: Say) -> Resu
         "train": len(pairs[0][0]),
         "sequences": sum(len(target) for _, target in pairs),
         "rows": rows,
-        "clauses": clause_report(studies[0].trials[0].evidence),
+        "clauses": clause_report(studies[0].trials[0].chooser.evidence),
         "ilp": ilp_report(studies) if name == "cora" else None,
         "seconds": time.perf_counter() - begun,
     }

@@ -1,7 +1,7 @@
 """Methods of paper 000, and how one is chosen: by labels of sequences that it was not made from.
 
     Evidence ─→ Plan: candidates ─→ those that matter ─→ prices ─→ Methods, one per τ
-    Evidence in parts ─→ Methods made from the others, tokens gained on each ─→ the best Method
+    Evidence in parts ─→ Chooser: Methods made from the others, tokens gained on each ─→ the best Method
 
 A Method is rules at their prices and a way to label under them: `two-stage` (paper 000, eq. 22 to 29), or
 `soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice offers.
@@ -200,20 +200,31 @@ class Learnt:
 # ── the choice ──────────────────────────────────────────────────────────────────────────────────
 
 
-def choose_method(evidence: Evidence, plans: Sequence[Plan], parts: int = PARTS) -> Method:
-    """The method that surely gains most tokens on parts of the evidence, made from the other parts; no rules
-    unless one gains. It is made anew from all of the evidence."""
-    gains: dict[tuple[int, int], list[Ints]] = {}
-    for held_out in split(len(evidence), min(parts, len(evidence))):
-        others, part = evidence.select(rest(len(evidence), held_out)), evidence.select(held_out)
-        for p, plan in enumerate(plans):
-            for m, method in enumerate(plan.methods(others)):
-                gains.setdefault((p, m), []).append(method.gains(part))
-    sure = {key: surely(np.concatenate(found)) for key, found in gains.items()}
-    best = max(sure, key=lambda key: sure[key], default=None)
-    if best is None or sure[best] <= 0:
-        return NO_RULES
-    return plans[best[0]].methods(evidence)[best[1]]
+class Chooser:
+    """Chooses methods by what they gain on parts of the evidence, made from the other parts.
+
+    What a plan gains is measured once, however many choices it is part of.
+    """
+
+    def __init__(self, evidence: Evidence, parts: int = PARTS) -> None:
+        self.evidence = evidence
+        held_out = split(len(evidence), min(parts, len(evidence)))
+        self.parts = [(evidence.select(rest(len(evidence), one)), evidence.select(one)) for one in held_out]
+        self.measured: dict[int, list[float]] = {}
+
+    def choose(self, plans: Sequence[Plan]) -> Method:
+        """The method that surely gains most tokens, made anew from all of the evidence; no rules unless one
+        gains."""
+        sure = [(gain, p, m) for p, plan in enumerate(plans) for m, gain in enumerate(self.gains(plan))]
+        best, p, m = max(sure, key=lambda one: one[0], default=(0.0, 0, 0))
+        return plans[p].methods(self.evidence)[m] if best > 0 else NO_RULES
+
+    def gains(self, plan: Plan) -> list[float]:
+        """What each method of the plan surely gains."""
+        if id(plan) not in self.measured:
+            by_part = [[m.gains(part) for m in plan.methods(others)] for others, part in self.parts]
+            self.measured[id(plan)] = [surely(np.concatenate(found)) for found in zip(*by_part, strict=True)]
+        return self.measured[id(plan)]
 
 
 def surely(gains: Ints) -> float:

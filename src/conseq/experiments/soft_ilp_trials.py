@@ -28,9 +28,9 @@ from conseq.experiments.soft_ilp_methods import (
     METHODS,
     SOFT,
     VITERBI,
+    Chooser,
     Families,
     Method,
-    choose_method,
     clause_rules,
 )
 from conseq.labeller import SequenceLabeller
@@ -52,13 +52,13 @@ Labels = list[list[str]]
 class Trial:
     """Training data with scores of models that have not seen it, and sequences to be labelled."""
 
-    evidence: Evidence
+    chooser: Chooser
     target: Evidence
 
     @classmethod
     def of(cls, features: str, train: Corpus, target: Corpus) -> Trial:
         labeller = SequenceLabeller(features, threads=THREADS).fit(train)
-        return cls(cross_fitted(labeller, train, FOLDS), evidence_of(labeller, target))
+        return cls(Chooser(cross_fitted(labeller, train, FOLDS)), evidence_of(labeller, target))
 
     def labels(self, ids: Any) -> Labels:
         """Label ids of the target's tokens as a list per sequence."""
@@ -78,7 +78,7 @@ class Outcome:
     def add(self, trial: Trial, name: str) -> None:
         """Choose the method on the evidence of a trial, and label its target."""
         begun = time.perf_counter()
-        method = choose_method(trial.evidence, METHODS[name])
+        method = trial.chooser.choose(METHODS[name])
         chosen = time.perf_counter()
         found = method.decode(trial.target)
         self.choosing += chosen - begun
