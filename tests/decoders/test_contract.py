@@ -174,6 +174,8 @@ LIMITS = [
     Limits(states=0),
     Limits(states=1),
     Limits(states=7),
+    Limits(nodes=0),
+    Limits(nodes=1, states=5),
     Limits(seconds=1e-3, iterations=3, states=40),
 ]
 

@@ -13,7 +13,7 @@ from conseq.corpus import Corpus
 from conseq.datasets import addresses
 from conseq.errors import DataError
 from conseq.experiments import EXPERIMENTS, soft_ilp
-from conseq.experiments.common import markdown_table, p_values, present, read_splits, rest
+from conseq.experiments.common import markdown_table, p_values, present, read_splits, rest, some
 from conseq.experiments.soft_ilp_methods import (
     FIVE,
     METHODS,
@@ -126,12 +126,10 @@ def test_every_experiment_has_its_functions():
         assert experiment.about
 
 
-def test_quick_thins_large_corpora_only():
-    large = Corpus.from_columns({"word": ["a"] * 1001}, [1] * 1001, ["x"] * 1001)
-    assert len(soft_ilp.thinned(large, quick=True)) == 201
-    assert soft_ilp.thinned(large, quick=False) is large
-    small = large.select(np.arange(1000))
-    assert soft_ilp.thinned(small, quick=True) is small
+def test_some_sequences_are_evenly_from_all():
+    corpus = Corpus.from_columns({"word": [str(i) for i in range(11)]}, [1] * 11, ["x"] * 11)
+    assert [words for (words,) in some(corpus, 3).token_sequences()] == ["0", "5", "10"]
+    assert some(corpus, 100).token_sequences() == corpus.token_sequences()
 
 
 # ── methods ─────────────────────────────────────────────────────────────────────────────────────

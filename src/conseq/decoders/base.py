@@ -20,11 +20,13 @@ class Limits:
     seconds       for one sequence
     iterations    rounds of a decoder that repeats
     states        product states kept, or labellings looked at, for one sequence
+    nodes         nodes of the tree of an integer program; 0: `auto` tries none
     """
 
     seconds: float = np.inf
     iterations: int = 1000
     states: int = 1_000_000
+    nodes: float = np.inf
 
     def __post_init__(self) -> None:
         for field_ in fields(self):

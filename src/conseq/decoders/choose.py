@@ -233,7 +233,7 @@ class _Pursuit:
 
     def _program(self, best: Best, program: ILP) -> None:
         """The ILP or its relaxation, for what is left of the time."""
-        if not self._is_done(best):
+        if not self._is_done(best) and self.limits.nodes > 0:
             rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
             answer = program.decode(best.problem, limits=rest, hint=best.states)
             best.offer(answer.states)

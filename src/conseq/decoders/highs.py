@@ -81,11 +81,11 @@ class Assembly:
         """Another objective; columns beyond the gains given gain nothing."""
         self.gain = [np.pad(gain, (0, self.n_columns - len(gain)))]
 
-    def solve(self, seconds: float = np.inf, relax: bool = False) -> Answer:
+    def solve(self, seconds: float = np.inf, relax: bool = False, nodes: float = np.inf) -> Answer:
         """The best point, all of `integral` whole unless relaxed."""
         arrays = self.arrays(relax)
         scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
-        solver = _solver(arrays, scale, seconds)
+        solver = _solver(arrays, scale, seconds, nodes)
         solver.run()
         return _answer(solver, arrays, scale)
 
@@ -111,12 +111,12 @@ class Arrays(NamedTuple):
     matrix: Any  # scipy.sparse, [rows,columns] by columns
 
 
-def _solver(arrays: Arrays, scale: float, seconds: float) -> Any:
+def _solver(arrays: Arrays, scale: float, seconds: float, nodes: float) -> Any:
     """HiGHS with the program in it, its objective divided by the scale."""
     import highspy
 
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, value in _options(seconds).items():
+    for option, value in _options(seconds, nodes).items():
         solver.setOptionValue(option, value)
     matrix = arrays.matrix
     status = solver.passModel(
@@ -141,11 +141,12 @@ def _solver(arrays: Arrays, scale: float, seconds: float) -> Any:
     return solver
 
 
-def _options(seconds: float) -> dict[str, float | int | bool]:
+def _options(seconds: float, nodes: float) -> dict[str, float | int | bool]:
     return {
         "output_flag": False,
         "threads": 1,
         "time_limit": max(0.0, seconds),
+        "mip_max_nodes": int(min(nodes, np.iinfo(np.int32).max)),
         "mip_rel_gap": 0.0,
         "mip_abs_gap": 0.0,
         "primal_feasibility_tolerance": TOLERANCE,

@@ -76,7 +76,7 @@ class ILP:
         best.prove(trellis.best)
         if len(trellis) == 0:
             return 0
-        answer = self._assembly(best, trellis).solve(limits.seconds - best.seconds, relax)
+        answer = self._assembly(best, trellis).solve(limits.seconds - best.seconds, relax, limits.nodes)
         if answer.values is not None:
             best.offer(largest_flow(trellis, answer.values[: len(trellis)]))
         if answer.outcome is not Outcome.INFEASIBLE or best.states is None:  # else HiGHS met its tolerances

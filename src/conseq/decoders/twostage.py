@@ -224,7 +224,7 @@ def solve(band: Band, limits: Limits) -> bool:
 
 
 def _run(band: Band, assembly: Assembly, limits: Limits) -> Answer:
-    answer = assembly.solve(limits.seconds - band.seconds)
+    answer = assembly.solve(limits.seconds - band.seconds, nodes=limits.nodes)
     band.work += answer.nodes
     if answer.values is not None:
         band.offer(largest_flow(band.trellis, answer.values[: len(band.trellis)]))

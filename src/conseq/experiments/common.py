@@ -117,3 +117,8 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     head, *body = rows
     lines = [head, ["---"] * len(head), *body]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
+
+
+def some(corpus: Corpus, number: int) -> Corpus:
+    """So many sequences at most, evenly from all of them."""
+    return corpus.select(np.unique(np.linspace(0, len(corpus) - 1, number).astype(np.int64)))

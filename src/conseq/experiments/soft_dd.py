@@ -35,7 +35,7 @@ from conseq.decoders.dual import Dual
 from conseq.decoders.viterbi import viterbi
 from conseq.evaluate import Report, evaluate_ids
 from conseq.evaluate.resampling import compare_ids
-from conseq.experiments.common import Result, Say, markdown_table, read_splits
+from conseq.experiments.common import Result, Say, markdown_table, read_splits, some
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted
 from conseq.machine import describe
@@ -117,13 +117,8 @@ def _corpora(data: Path, split: str, quick: bool) -> tuple[Corpus, Corpus]:
     train, dev, test = read_splits(data / FOLDER, ("train", "dev", "test"))
     pool, target = (train, dev) if split == "dev" else (Corpus.joined([train, dev]), test)
     if quick:
-        return _some(pool, QUICK_POOL), _some(target, QUICK_TARGET)
+        return some(pool, QUICK_POOL), some(target, QUICK_TARGET)
     return pool, target
-
-
-def _some(corpus: Corpus, number: int) -> Corpus:
-    """So many sequences, evenly from all of them."""
-    return corpus.select(np.unique(np.linspace(0, len(corpus) - 1, number).astype(np.int64)))
 
 
 def _timed(learn: Callable[..., Learned], *given: Any) -> tuple[Learned, float]:

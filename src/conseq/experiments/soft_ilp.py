@@ -24,8 +24,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from conseq.corpus import Corpus
 from conseq.experiments.common import (
     NONE,
@@ -38,23 +36,33 @@ from conseq.experiments.common import (
     present,
     read_splits,
     rest,
+    some,
 )
-from conseq.experiments.soft_ilp_trials import FOLDS, Study, Trial, clause_report, ilp_report
+from conseq.experiments.soft_ilp_trials import (
+    FOLDS,
+    QUICK_SAMPLE,
+    SAMPLE,
+    Study,
+    Trial,
+    clause_report,
+    ilp_report,
+)
 from conseq.labeller.learning import split as folds_of
 from conseq.machine import describe
 
-QUICK_EVERY = 5
-"""A quick run takes every fifth sequence of a large corpus …"""
-LARGE = 1_000
-"""… of more sequences than this, and of a small one so many of the folds:"""
 QUICK_FOLDS = 1
+"""A quick run by cross-validation takes so many of the folds."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A data set: the splits to measure on; without `dev` training data is cross-validated."""
+    """A data set: the splits to measure on; without `dev` training data is cross-validated.
+
+    A quick run takes `some` sequences at most.
+    """
 
     features: tuple[str, ...]
+    some: int
     test: tuple[str, ...]
     dev: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("word", "label")
@@ -62,28 +70,24 @@ class Task:
     def pairs(self, folder: Path, split: str, quick: bool) -> Iterator[tuple[Corpus, Corpus]]:
         """What to train on, and what to label."""
         (train,) = read_splits(folder, ["train"], self.columns)
+        train = self._thinned(train, quick)
         if splits := self.test if split == "test" else self.dev:
-            yield (
-                thinned(train, quick),
-                thinned(Corpus.joined(read_splits(folder, splits, self.columns)), quick),
-            )
+            target = Corpus.joined(read_splits(folder, splits, self.columns))
+            yield train, self._thinned(target, quick)
             return
         parts = folds_of(len(train), min(FOLDS, len(train)))
         for part in parts[:QUICK_FOLDS] if quick else parts:
             yield train.select(rest(len(train), part)), train.select(part)
 
-
-def thinned(corpus: Corpus, quick: bool) -> Corpus:
-    """Every fifth sequence of a large corpus for a quick run."""
-    if not quick or len(corpus) <= LARGE:
-        return corpus
-    return corpus.select(np.arange(0, len(corpus), QUICK_EVERY))
+    def _thinned(self, corpus: Corpus, quick: bool) -> Corpus:
+        """Sequences evenly from all of the corpus for a quick run."""
+        return some(corpus, self.some) if quick else corpus
 
 
 TASKS: dict[str, Task] = {
-    "us50": Task(("classic", "fields"), ("test",)),
-    "cora": Task(("classic", "fields"), ("dev", "test")),
-    "conll2003": Task(("classic",), ("test",), ("dev",), ("word", "pos", "chunk", "label")),
+    "us50": Task(("classic", "fields"), 150, ("test",)),
+    "cora": Task(("classic", "fields"), 150, ("dev", "test")),
+    "conll2003": Task(("classic",), 1_500, ("test",), ("dev",), ("word", "pos", "chunk", "label")),
 }
 
 PAPER: dict[str, dict[str, float]] = {
@@ -123,7 +127,7 @@ def _measure(name: str, folder: Path, split: str, quick: bool, say: Say) -> Resu
         "sequences": sum(len(target) for _, target in pairs),
         "rows": rows,
         "clauses": clause_report(studies[0].trials[0].chooser.evidence),
-        "ilp": ilp_report(studies) if name == "cora" else None,
+        "ilp": ilp_report(studies, QUICK_SAMPLE if quick else SAMPLE) if name == "cora" else None,
         "seconds": time.perf_counter() - begun,
     }
 

@@ -60,8 +60,8 @@ PARTS = 3
 """Parts of the evidence that a choice is made on."""
 LIMITS = Limits(seconds=2.0)
 """For one sequence; the best labels so far are taken then."""
-LITTLE = Limits(seconds=0.2, states=5_000)
-"""The same while methods are compared."""
+LITTLE = Limits(states=5_000, nodes=0)
+"""The same while methods are compared: no limit of time, so that the same data give the same choice."""
 
 Ints = NDArray[np.int64]
 

@@ -41,7 +41,7 @@ from conseq.schema import OUTSIDE
 
 FOLDS = 5
 THREADS = 1
-SAMPLE = 10
+SAMPLE, QUICK_SAMPLE = 10, 3
 """Sequences that the plain integer program is timed on."""
 SAME = 1e-6
 
@@ -172,7 +172,7 @@ def clause_report(evidence: Evidence) -> Result:
     }
 
 
-def ilp_report(studies: Sequence[Study]) -> Result | None:
+def ilp_report(studies: Sequence[Study], sequences: int = SAMPLE) -> Result | None:
     """Milliseconds a sequence of the plain integer program and of `auto`, under the same soft rules."""
     found = [
         (trial, method)
@@ -184,7 +184,7 @@ def ilp_report(studies: Sequence[Study]) -> Result | None:
     if not found:
         return None
     trial, method = found[-1]
-    part = trial.target.select(np.linspace(0, len(trial.target) - 1, SAMPLE).astype(np.int64))
+    part = trial.target.select(np.linspace(0, len(trial.target) - 1, sequences).astype(np.int64))
     problems = Problems.of(part.potentials, part.schema, method.rules, part.corpus)
     decode_all(problems)  # what is kept about rules between calls is made here
     begun = time.perf_counter()

@@ -33,7 +33,7 @@ from conseq.problem import Problems
 
 Floats = NDArray[np.float64]
 
-LIMITS = Limits(states=5_000)
+LIMITS = Limits(states=5_000, nodes=0)
 """For one sequence while penalties are learned; where rules interact more, the best labels so far are taken.
 No limit of time, so that the same data and seed give the same penalties."""
 DIGITS = 3
