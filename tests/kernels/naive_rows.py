@@ -46,13 +46,25 @@ def gather(rows, row_of):
     return [[sum(rows[r][y] for r in groups) for y in range(len(rows[0]))] for groups in row_of]
 
 
-def collect(residual, row_of, n_rows):
-    """Per row the sum of the residuals of its tokens, once for each time the token has it."""
-    rows = [[0.0] * len(residual[0]) for _ in range(n_rows)]
-    for token, groups in zip(residual, row_of, strict=True):
-        for r in groups:
-            rows[r] = [a + b for a, b in zip(rows[r], token, strict=True)]
-    return rows
+def score(rows, kept, weights, singles, width):
+    result = []
+    for row_ids, pairs in zip(kept, singles, strict=True):
+        total = [math.fsum(rows[r][y] for r in row_ids) for y in range(width)]
+        for f, y in pairs:
+            total[y] += weights[f]
+        result.append(total)
+    return result
+
+
+def spread(residual, kept, singles, shape, n_weights):
+    """What tokens add to rows and to the gradient of single weights."""
+    rows, gradient = [[0.0] * shape[1] for _ in range(shape[0])], [0.0] * n_weights
+    for values, row_ids, pairs in zip(residual, kept, singles, strict=True):
+        for r in row_ids:
+            rows[r] = [a + b for a, b in zip(rows[r], values, strict=True)]
+        for f, y in pairs:
+            gradient[f] += values[y]
+    return rows, gradient
 
 
 def push(rows, entries, labels_of):

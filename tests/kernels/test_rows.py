@@ -115,26 +115,54 @@ def test_gather_takes_any_width(width):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_collect_and_push_equal_their_twins(seed, dtype):
+def test_score_and_spread_equal_their_twins(seed, dtype):
+    """Some rows in full, the single weights of the others."""
+    case, rng = Case.random(seed, dtype), np.random.default_rng(seed)
+    n_rows, n_tokens = len(case.entries), len(case.row_of)
+    few = rng.random(n_rows) < 0.5
+    kept = [[int(r) for r in rows if not few[r]] for rows in case.row_of]
+    singles = [
+        [(f, int(case.label[f])) for r in rows if few[r] for a, _ in case.entries[r]
+         for f in range(case.feature[a], case.feature[a + 1])]
+        for rows in case.row_of
+    ]  # fmt: skip
+    flat = [pair for pairs in singles for pair in pairs]
+    start = np.full(n_tokens + 1, -7)
+    single, label = np.full(len(flat), -7, np.int32), np.full(len(flat), -7, np.int32)
+    table = (case.row_of, few, case.indptr, case.attr, case.feature, case.label, start, single, label)
+    kernel.list_singles(*table)
+    assert list(zip(single.tolist(), label.tolist(), strict=True)) == flat
+    assert start.tolist() == np.cumsum([0, *map(len, singles)]).tolist()
+
+    rows = rng.normal(size=(n_rows, case.width)).astype(dtype)
+    refers = np.cumsum([0, *map(len, kept)]), np.array([r for rows in kept for r in rows], np.int32)
+    scores = np.full((n_tokens, case.width), np.nan, dtype)
+    for lo, hi in in_pieces(seed, n_tokens):
+        kernel.score(rows, *refers, case.weights, start, single, label, scores[lo:hi], lo, hi)
+    expected = naive.score(rows.tolist(), kept, case.weights.tolist(), singles, case.width)
+    np.testing.assert_allclose(scores, np.reshape(expected, scores.shape), CLOSE[dtype], CLOSE[dtype])
+
+    residual = rng.normal(size=scores.shape).astype(dtype)
+    sums, gradient = np.zeros_like(rows), np.zeros_like(case.weights)
+    for lo, hi in in_pieces(seed, n_tokens):
+        kernel.spread(residual[lo:hi], *refers, start, single, label, sums, gradient, lo, hi)
+    wanted, slopes = naive.spread(residual.tolist(), kept, singles, rows.shape, len(gradient))
+    np.testing.assert_allclose(sums, wanted, CLOSE[dtype], CLOSE[dtype])
+    np.testing.assert_allclose(gradient, slopes, CLOSE[dtype], CLOSE[dtype])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_push_adds_what_its_twin_gives(seed, dtype):
     case = Case.random(seed, dtype)
-    n_rows, n_tokens, groups = len(case.entries), *case.row_of.shape
-    residual = np.random.default_rng(seed).normal(size=(n_tokens, case.width)).astype(dtype)
-    rows = np.full((n_rows, case.width), np.nan, dtype)
-    starts, token, _ = by_column(np.arange(n_tokens + 1) * groups, case.row_of.ravel(), n_rows)
-    for lo, hi in in_pieces(seed, n_rows):
-        kernel.collect(residual, starts, token, rows, lo, hi)
-    if n_tokens:
-        expected = naive.collect(residual.tolist(), case.row_of.tolist(), n_rows)
-        np.testing.assert_allclose(rows, expected, CLOSE[dtype], CLOSE[dtype])
-    else:
-        assert not rows.any()
-    gradient = np.full(len(case.weights), np.nan)
+    rows = np.random.default_rng(seed).normal(size=(len(case.entries), case.width)).astype(dtype)
+    gradient = np.ones(len(case.weights))
     starts, row, entry = by_column(case.indptr, case.attr, len(case.labels_of))
     value = case.value(dtype)[entry]
     for lo, hi in in_pieces(seed, len(case.labels_of)):
         kernel.push(rows, starts, row, value, case.feature, case.label, gradient, lo, hi)
     pushed = naive.push(rows.tolist(), case.entries, case.labels_of)
-    np.testing.assert_allclose(gradient, pushed, CLOSE[dtype], CLOSE[dtype])
+    np.testing.assert_allclose(gradient - 1, pushed, CLOSE[dtype], CLOSE[dtype])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -147,7 +175,7 @@ def test_pushing_is_the_transpose_of_expanding(seed):
     table = (case.weights, case.feature, case.label, case.indptr, case.attr, value, expanded)
     kernel.expand(*table, 0, len(expanded))
     rows = rng.normal(size=expanded.shape)
-    gradient = np.empty(len(case.weights))
+    gradient = np.zeros(len(case.weights))
     starts, row, entry = by_column(case.indptr, case.attr, len(case.labels_of))
     arguments = (rows, starts, row, value[entry], case.feature, case.label, gradient)
     kernel.push(*arguments, 0, len(case.labels_of))

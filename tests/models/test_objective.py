@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conseq.models import objective as module
+from conseq.models import references
 from conseq.models.layout import observe
 from conseq.models.objective import ChainObjective, pack
 
@@ -82,7 +83,8 @@ def test_chunks_and_threads_are_invisible(monkeypatch, chunk, precision):
     whole = make(chains, c2=0.1, precision=precision)
     weights = random_weights(whole, 5)
     assert len(whole.packing.chunks) == 1
-    monkeypatch.setattr(module, "CHUNK", chunk)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(module, "CHUNK_TOKENS", chunk)
     rel = 1e-6 if precision == np.float32 else 1e-12
     for threads in (1, 2):
         cut = make(chains, c2=0.1, precision=precision, threads=threads)
@@ -90,11 +92,21 @@ def test_chunks_and_threads_are_invisible(monkeypatch, chunk, precision):
         assert_same(cut(weights), whole(weights), rel, whole.observed.contexts.max())
 
 
+@pytest.mark.parametrize("few", [0, 1, 3, 1000])
+def test_how_many_weights_a_row_must_have_is_invisible(monkeypatch, few):
+    chains = naive.random_chains(6, n_labels=4, lengths=[3, 0, 7, 5], n_attributes=9)
+    usual = make(chains, c2=0.1, precision=np.float64)
+    monkeypatch.setattr(references, "FEW", few)
+    other = make(chains, c2=0.1, precision=np.float64)
+    assert (other.references.n_rows == 0) <= (few > 3)
+    weights = random_weights(usual, 6)
+    assert_same(other(weights), usual(weights), 1e-12, usual.observed.contexts.max())
+
+
 @pytest.mark.parametrize("chunk", [1, 5, 1000])
-def test_packing_lays_every_token_out_once_behind_its_predecessor(monkeypatch, chunk):
-    monkeypatch.setattr(module, "CHUNK", chunk)
+def test_packing_lays_every_token_out_once_behind_its_predecessor(chunk):
     offsets = np.array([0, 3, 3, 4, 9, 11, 11, 14])
-    packing = pack(offsets)
+    packing = pack(offsets, chunk)
     assert sorted(packing.token.tolist()) == list(range(14))
     assert sorted(packing.token[packing.last].tolist()) == [2, 3, 8, 10, 13]
     assert packing.last.tolist() == sorted(packing.last.tolist())

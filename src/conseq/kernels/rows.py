@@ -1,12 +1,13 @@
 """The two-level design matrix at work: weights ↔ rows ↔ tokens.
 
-    weights[F] ──expand──→ rows[R, Y] ──gather──→ scores[T, Y]
-    gradient[F] ←──push──  rows[R, Y] ←──collect── residual[T, Y]
+    weights[F] ──expand──→ rows[R, Y] ──gather──→ scores[T, Y]                        (prediction)
+    weights[F] ──expand──→ rows[R, Y], single weights ──score──→ scores[T, Y]         (training)
+    gradient[F] ←──push──  rows[R, Y], single weights ←──spread── residual[T, Y]
 
 Row r has the attributes attr[indptr[r]:indptr[r+1]] with as many values; attribute a has the features
 feature[a]:feature[a+1], feature f fires for label[f]. In training Y is padded to a multiple of LANES, so
-that there are full vectors only. Every kernel works on a range of its output, so threads never write to
-the same place and the result does not depend on their number.
+that there are full vectors only. Every kernel works on a range of its output, or on sums of its caller's own,
+so threads never write to the same place.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from conseq.kernels.vectors import LANES, LINE, add, fill, load, prefetch, store
 
 Array = NDArray[Any]
 
-TOKENS_AHEAD, ENTRIES_AHEAD = 8, 32
-"""How far ahead memory is asked for: the rows of so many tokens, the tokens of so many entries."""
+TOKENS_AHEAD, AHEAD = 8, 48
+"""How far ahead memory is asked for: the rows of so many tokens, or so many of the rows and weights."""
 
 U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""
@@ -78,20 +79,99 @@ def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def collect(residual: Array, indptr: Array, token: Array, rows: Array, lo: int, hi: int) -> None:
-    """rows[r] = Σ over the tokens t of row r of residual[t], for r in lo … hi−1; full vectors only."""
-    width, end = U(residual.shape[1]), U(indptr[hi])
-    source, target = residual.reshape(-1), rows.reshape(-1)
-    for r in range(U(lo), U(hi)):
-        first, last = U(indptr[r]), U(indptr[r + U(1)])
-        for k in range(first + U(ENTRIES_AHEAD), min(last + U(ENTRIES_AHEAD), end)):
-            prefetch(source, U(token[k]) * width)
-            prefetch(source, U(token[k]) * width + U(LINE // 4))
+def score(
+    rows: Array,
+    row_start: Array,
+    row: Array,
+    weights: Array,
+    single_start: Array,
+    single: Array,
+    label: Array,
+    scores: Array,
+    lo: int,
+    hi: int,
+) -> None:
+    """scores[t − lo] = Σ of the rows of token t and of its single weights at their labels; t in lo … hi−1."""
+    width = U(scores.shape[1])
+    source, target = rows.reshape(-1), scores.reshape(-1)
+    rows_end, singles_end = U(row_start[hi]), U(single_start[hi])
+    for t in range(U(lo), U(hi)):
+        first, last = U(row_start[t]), U(row_start[t + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), rows_end)):
+            prefetch(source, U(row[k]) * width)
+            prefetch(source, U(row[k]) * width + U(LINE // 4))
+        out = (t - U(lo)) * width
         for c in range(U(0), width, U(LANES)):
             sum = fill(source.dtype.type(0))
             for k in range(first, last):
-                sum = add(sum, load(source, U(token[k]) * width + c))
-            store(target, r * width + c, sum)
+                sum = add(sum, load(source, U(row[k]) * width + c))
+            store(target, out + c, sum)
+        first, last = U(single_start[t]), U(single_start[t + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
+            prefetch(weights, U(single[k]))
+        for k in range(first, last):
+            target[out + U(label[k])] += weights[U(single[k])]
+
+
+@njit(cache=True, nogil=True)
+def spread(
+    residual: Array,
+    row_start: Array,
+    row: Array,
+    single_start: Array,
+    single: Array,
+    label: Array,
+    rows: Array,
+    gradient: Array,
+    lo: int,
+    hi: int,
+) -> None:
+    """The reverse: residual[t − lo] is added to the rows of token t and, at their labels, to the gradient of
+    its single weights, for t in lo … hi−1."""
+    width = U(residual.shape[1])
+    source, target = residual.reshape(-1), rows.reshape(-1)
+    rows_end, singles_end = U(row_start[hi]), U(single_start[hi])
+    for t in range(U(lo), U(hi)):
+        first, last = U(row_start[t]), U(row_start[t + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), rows_end)):
+            prefetch(target, U(row[k]) * width)
+            prefetch(target, U(row[k]) * width + U(LINE // 4))
+        out = (t - U(lo)) * width
+        for k in range(first, last):
+            start = U(row[k]) * width
+            for c in range(U(0), width, U(LANES)):
+                store(target, start + c, add(load(target, start + c), load(source, out + c)))
+        first, last = U(single_start[t]), U(single_start[t + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
+            prefetch(gradient, U(single[k]))
+        for k in range(first, last):
+            gradient[U(single[k])] += source[out + U(label[k])]
+
+
+@njit(cache=True, nogil=True)
+def list_singles(
+    row_of: Array,
+    few: Array,
+    indptr: Array,
+    attr: Array,
+    feature: Array,
+    label_of: Array,
+    single_start: Array,
+    single: Array,
+    label: Array,
+) -> None:
+    """The weights of the rows[R] that have `few`, token by token: which, and for which label."""
+    place = 0
+    for t in range(row_of.shape[0]):
+        single_start[t] = place
+        for g in range(row_of.shape[1]):
+            r = row_of[t, g]
+            if few[r]:
+                for k in range(indptr[r], indptr[r + 1]):
+                    for f in range(feature[attr[k]], feature[attr[k] + 1]):
+                        single[place], label[place] = f, label_of[f]
+                        place += 1
+    single_start[row_of.shape[0]] = place
 
 
 @njit(cache=True, nogil=True)
@@ -106,12 +186,10 @@ def push(
     lo: int,
     hi: int,
 ) -> None:
-    """gradient[f] = Σ over the rows r of attribute a of value · rows[r, label[f]], for a in lo … hi−1."""
+    """gradient[f] += Σ over the rows r of attribute a of value · rows[r, label[f]], for a in lo … hi−1."""
     width, source = U(rows.shape[1]), rows.reshape(-1)
     for a in range(U(lo), U(hi)):
         first, last = U(feature[a]), U(feature[a + U(1)])
-        for f in range(first, last):
-            gradient[f] = 0
         for k in range(U(indptr[a]), U(indptr[a + U(1)])):
             start = U(row[k]) * width
             v = value[k]

@@ -1,7 +1,7 @@
 """The objective of a linear-chain CRF and its gradient, fast.
 
-    w ─expand─→ rows[R, Y] ─gather─→ scores[T, Y] ─forward, backward─→ residual[T, Y]
-    residual[T, Y] ─collect─→ rows[R, Y] ─push─→ gradient
+    w ─expand─→ rows[R, Y] ─score─→ scores[T, Y] ─forward, backward─→ residual[T, Y]
+    residual[T, Y] ─spread─→ rows[R, Y] ─push─→ gradient
 
     f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
 
@@ -12,9 +12,10 @@ nothing, else in double.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,12 @@ from conseq.kernels import rows as row_kernels
 from conseq.kernels import scaled
 from conseq.kernels.vectors import LANES
 from conseq.models.layout import Layout, Observed, move_counts
-from conseq.threads import run
+from conseq.models.references import References
+from conseq.threads import map_chunks, run
 
-CHUNK = 1 << 15
-"""About so many tokens make a chunk, the unit of work of a thread."""
+CHUNK_BYTES, CHUNK_TOKENS = 1 << 19, 1 << 11
+"""A chunk, the unit of work, has so many bytes of scores, so that they stay in the processor's cache, but not
+fewer tokens than that: a step should have several sequences."""
 
 SMALLEST = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
 """A scale below this has lost digits: the precision does not suffice.
@@ -46,15 +49,6 @@ class Chunk:
     steps: NDArray[np.int64]
 
 
-class Scratch(threading.local):
-    """Room for one chunk, of each thread its own: small enough to stay in the processor's cache."""
-
-    def __init__(self, tokens: int, width: int, precision: np.dtype) -> None:
-        self.scores = np.empty((tokens, width), precision)
-        self.alpha = np.empty((tokens, width), precision)
-        self.scale = np.empty(tokens, precision)
-
-
 @dataclass(frozen=True, eq=False)
 class Packing:
     """Tokens in packed order."""
@@ -64,14 +58,14 @@ class Packing:
     chunks: tuple[Chunk, ...]
 
 
-def pack(offsets: NDArray[np.int64]) -> Packing:
-    """Cut the corpus into chunks of neighbouring sequences and lay each chunk out step by step.
+def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
+    """Cut the corpus into chunks of about so many tokens and lay each chunk out step by step.
 
     Neighbours stay together because rows are numbered in the order of the corpus: a chunk works on few of
     them, and they stay in the processor's cache.
     """
     lengths = np.diff(offsets)
-    marks = np.searchsorted(offsets, np.arange(CHUNK, offsets[-1], CHUNK))
+    marks = np.searchsorted(offsets, np.arange(tokens_each, offsets[-1], tokens_each))
     empty = np.empty(0, dtype=np.int64)
     tokens, lasts, chunks, lo = [empty], [empty], [], 0
     for members in np.split(np.arange(len(lengths)), np.unique(marks)):
@@ -87,6 +81,28 @@ def pack(offsets: NDArray[np.int64]) -> Packing:
         chunks.append(Chunk(lo, lo + int(steps[-1]), steps))
         lo += int(steps[-1])
     return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
+
+
+class Part:
+    """The chunks that one thread works on, one after the other, its room for one of them, and its sums."""
+
+    def __init__(
+        self, chunks: Sequence[Chunk], rows: int, weights: int, width: int, labels: int, precision: np.dtype
+    ) -> None:
+        self.chunks = chunks
+        largest = max((chunk.hi - chunk.lo for chunk in chunks), default=0)
+        self.scores, self.alpha, self.residual = (np.empty((largest, width), precision) for _ in range(3))
+        self.scale = np.empty(largest, precision)
+        self.rows = np.empty((rows, width), precision)
+        self.singles = np.empty(weights, precision)
+        self.pairs = np.empty((labels, labels))
+        self.starts, self.ends = np.empty(labels), np.empty(labels)
+        self.value = 0.0
+
+    def clear(self) -> None:
+        for sums in (self.rows, self.singles, self.pairs, self.starts, self.ends):
+            sums.fill(0)
+        self.value = 0.0
 
 
 class ChainObjective:
@@ -105,29 +121,26 @@ class ChainObjective:
         precision: type[np.floating] = np.float32,
     ) -> None:
         self.layout, self.observed, self.c2, self.threads = layout, observed, c2, threads
-        self.design = design
-        self.packing = pack(offsets)
+        self.width = -(-layout.n_labels // LANES) * LANES
+        self.packing = pack(offsets, max(CHUNK_TOKENS, CHUNK_BYTES // (4 * self.width)))
         self.gold = labels[self.packing.token]
         self.gold_moves = move_counts(labels, offsets, layout.n_labels)
-        self.row_of = np.ascontiguousarray(design.row_of[self.packing.token])
-        self.by_row = _transposed(
-            np.arange(len(self.row_of) + 1) * self.row_of.shape[1], self.row_of.ravel(), design.n_rows
-        )
-        self.by_attribute = _transposed(design.indptr, design.attr, design.n_attributes)
+        self.references = References.of(design, layout, self.packing.token)
+        self.by_attribute = _transposed(self.references.indptr, self.references.attr, design.n_attributes)
         self.evaluations = 0
         self._allocate(precision)
 
     def _allocate(self, precision: type[np.floating]) -> None:
         self.precision = np.dtype(precision)
-        self.width = -(-self.layout.n_labels // LANES) * LANES
-        shape = (len(self.row_of), self.width)
-        self.rows = np.empty((self.design.n_rows, self.width), self.precision)
-        self.beta = np.empty(shape, self.precision)
-        largest = max((c.hi - c.lo for c in self.packing.chunks), default=0)
-        self.scratch = Scratch(largest, self.width, self.precision)
-        self.value = self.design.value.astype(self.precision, copy=False)
-        entry = self.by_attribute[2]
-        self.attribute_value = self.value[entry]
+        found, layout, chunks = self.references, self.layout, self.packing.chunks
+        self.rows = np.empty((found.n_rows, self.width), self.precision)
+        cuts = np.linspace(0, len(chunks), self.threads + 1).astype(np.int64).tolist()
+        self.parts = [
+            Part(chunks[a:b], found.n_rows, layout.bounds[0], self.width, layout.n_labels, self.precision)
+            for a, b in pairwise(cuts)
+        ]
+        self.value = found.value.astype(self.precision, copy=False)
+        self.attribute_value = self.value[self.by_attribute[2]]
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """f(w) and ∇f(w)."""
@@ -148,26 +161,24 @@ class ChainObjective:
         the gold labels are added here, from the same rounded matrix that the chunks use.
         """
         layout, dtype = self.layout, self.precision
-        pairwise, start, end = layout.chain(weights)
-        moves = self._padded(np.exp(pairwise - pairwise.max(initial=-np.inf)))
-        self._expand(np.ascontiguousarray(layout.state(weights), dtype=dtype))
-        chain = (moves, np.ascontiguousarray(moves.T), start.astype(dtype), end.astype(dtype))
-        parts = run([lambda c=c: self._chunk(c, *chain) for c in self.packing.chunks], self.threads)  # type: ignore[misc]
-        whole = [part for part in parts if part is not None]
-        if len(whole) < len(parts):
+        table, start, end = layout.chain(weights)
+        moves = self._padded(np.exp(table - table.max(initial=-np.inf)))
+        state = np.ascontiguousarray(layout.state(weights), dtype=dtype)
+        self._expand(state)
+        given = (state, moves, np.ascontiguousarray(moves.T), start.astype(dtype), end.astype(dtype))
+        if not all(run([partial(self._work, part, *given) for part in self.parts], self.threads)):
             return np.inf, np.zeros(layout.size)
-        n = layout.n_labels
-        square = moves[:n, :n].astype(np.float64)
-        pairs = sum((part[1] for part in whole), np.zeros(pairwise.shape)) * square
+        square = moves[: layout.n_labels, : layout.n_labels].astype(np.float64)
         gradient = np.empty(layout.size)
         self._push(gradient)
-        opening = [self.beta[c.lo : c.lo + c.steps[1]] for c in self.packing.chunks]
-        starts = np.concatenate([self.beta[:0], *opening]).sum(axis=0, dtype=np.float64)[:n]
-        ends = self.beta[self.packing.last].sum(axis=0, dtype=np.float64)[:n]
-        layout.put_chain(gradient, pairs, starts, ends)
+        pairs, starts, ends = (
+            sum((getattr(part, name) for part in self.parts[1:]), start=getattr(self.parts[0], name))
+            for name in ("pairs", "starts", "ends")
+        )
+        layout.put_chain(gradient, pairs * square, starts, ends)
         a, b, _, _ = layout.bounds
         gradient[a:b] -= self.observed.events[a:b]
-        return float(sum(part[0] for part in whole) - self._gold_score(square)), gradient
+        return sum(part.value for part in self.parts) - self._gold_score(square), gradient
 
     def _gold_score(self, square: NDArray[np.float64]) -> float:
         """Σ log M over the transitions of the gold labels, −inf if M has lost digits there."""
@@ -182,60 +193,82 @@ class ChainObjective:
         return out
 
     def _expand(self, state: NDArray) -> None:
-        layout, design = self.layout, self.design
-        arguments = (state, layout.feature, layout.label, design.indptr, design.attr, self.value, self.rows)
-        self._over(design.indptr, lambda lo, hi: row_kernels.expand(*arguments, lo, hi))
+        layout, found = self.layout, self.references
+        arguments = (state, layout.feature, layout.label, found.indptr, found.attr, self.value, self.rows)
+        self._over(found.indptr, lambda lo, hi: row_kernels.expand(*arguments, lo, hi))
 
     def _push(self, gradient: NDArray[np.float64]) -> None:
-        """From the residual of the tokens to the gradient of the state weights."""
-        tokens, token, _ = self.by_row
-        self._over(tokens, lambda lo, hi: row_kernels.collect(self.beta, tokens, token, self.rows, lo, hi))
+        """From the sums of the parts to the gradient of the state weights."""
+        first, *others = self.parts
         indptr, row, _ = self.by_attribute
-        arguments = (
-            self.rows,
-            indptr,
-            row,
-            self.attribute_value,
-            self.layout.feature,
-            self.layout.label,
-            gradient,
-        )
-        self._over(indptr, lambda lo, hi: row_kernels.push(*arguments, lo, hi))
+        feature, label = self.layout.feature, self.layout.label
+
+        def add_rows(lo: int, hi: int) -> None:
+            for other in others:
+                first.rows[lo:hi] += other.rows[lo:hi]
+
+        def push(lo: int, hi: int) -> None:
+            own = slice(feature[lo], feature[hi])
+            gradient[own] = first.singles[own]
+            for other in others:
+                gradient[own] += other.singles[own]
+            row_kernels.push(first.rows, indptr, row, self.attribute_value, feature, label, gradient, lo, hi)
+
+        if others:
+            self._over(self.references.indptr, add_rows)
+        self._over(indptr, push)
 
     def _over(self, indptr: NDArray[np.int64], work: Callable[[int, int], None]) -> None:
         """Run work(lo, hi) over ranges of rows with about equally many entries."""
         pieces = 1 if self.threads == 1 else 4 * self.threads
         marks = np.searchsorted(indptr, np.linspace(0, indptr[-1], pieces + 1)[1:-1])
-        cuts = [0, *marks.tolist(), len(indptr) - 1]
-        run([lambda i=i: work(cuts[i], cuts[i + 1]) for i in range(pieces)], self.threads)  # type: ignore[misc]
+        map_chunks(work, [0, *marks.tolist(), len(indptr) - 1], self.threads)
+
+    def _work(self, part: Part, *given: NDArray) -> bool:
+        """The chunks of a part, added up; False if digits were lost."""
+        part.clear()
+        return all(self._chunk(part, chunk, *given) for chunk in part.chunks)
 
     def _chunk(
-        self, chunk: Chunk, moves: NDArray, back: NDArray, start: NDArray, end: NDArray
-    ) -> tuple[float, NDArray] | None:
-        """Scores, forward and backward of one chunk; beta is left as the residual.
+        self,
+        part: Part,
+        chunk: Chunk,
+        state: NDArray,
+        moves: NDArray,
+        back: NDArray,
+        start: NDArray,
+        end: NDArray,
+    ) -> bool:
+        """Scores, forward and backward of one chunk, added to the sums of the part.
 
-        Gives Σ (log Z − gold score) without transitions, and Σ over steps of α_{t−1}ᵀ (β_t · exp score_t /
-        scale_t), or None if digits were lost.
+        The value is Σ (log Z − gold score) without transitions; `pairs` are Σ over steps of α_{t−1}ᵀ (β_t ·
+        exp score_t / scale_t).
         """
-        lo, hi, n = chunk.lo, chunk.hi, self.layout.n_labels
-        size = hi - lo
-        scores, alpha, scale = (
-            x[:size] for x in (self.scratch.scores, self.scratch.alpha, self.scratch.scale)
-        )
-        gold, beta = self.gold[lo:hi], self.beta[lo:hi]
-        row_kernels.gather(self.rows, self.row_of[lo:hi], scores, 0, size)
-        scores[: chunk.steps[1], :n] += start
-        scores[self._last(chunk), :n] += end
-        gap = scaled.lower_by_max(scores, gold, n, 0, size)
+        lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, self.references
+        arrays = (part.scores, part.alpha, part.residual, part.scale)
+        scores, alpha, residual, scale = (x[: hi - lo] for x in arrays)
+        refers = (found.row_start, found.row), (found.single_start, found.single, found.label)
+        row_kernels.score(self.rows, *refers[0], state, *refers[1], scores, lo, hi)
+        opening, closing, gold = slice(chunk.steps[1]), self._last(chunk), self.gold[lo:hi]
+        if self.layout.starts.size:
+            scores[opening, :n] += start
+        if self.layout.ends.size:
+            scores[closing, :n] += end
+        gap = scaled.lower_by_max(scores, gold, n, 0, hi - lo)
         np.exp(scores, out=scores)
         scaled.forward(chunk.steps, scores, moves, n, alpha, scale)
         if not scale.min() > SMALLEST[self.precision]:
-            return None
+            return False
         pairs = np.zeros_like(moves)
-        scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, beta, pairs)
-        if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(beta[: chunk.steps[1]]).all()):
-            return None
-        return gap + scaled.log_sum(scale, 0, size), pairs[:n, :n].astype(np.float64)
+        scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, residual, pairs)
+        if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(residual[opening]).all()):
+            return False
+        row_kernels.spread(residual, *refers[0], *refers[1], part.rows, part.singles, lo, hi)
+        part.value += gap + scaled.log_sum(scale, 0, hi - lo)
+        part.pairs += pairs[:n, :n]
+        part.starts += residual[opening, :n].sum(axis=0, dtype=np.float64)
+        part.ends += residual[closing, :n].sum(axis=0, dtype=np.float64)
+        return True
 
     def _last(self, chunk: Chunk) -> NDArray[np.int64]:
         """The last tokens of the chunk's sequences, counted from its first."""
