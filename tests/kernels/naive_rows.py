@@ -46,52 +46,25 @@ def gather(rows, row_of):
     return [[sum(rows[r][y] for r in groups) for y in range(len(rows[0]))] for groups in row_of]
 
 
-def score(rows, kept, weights, singles, width):
+def score(table, entries, weights, singles, width):
     result = []
-    for row_ids, pairs in zip(kept, singles, strict=True):
-        total = [math.fsum(rows[r][y] for r in row_ids) for y in range(width)]
-        for f, y in pairs:
-            total[y] += weights[f]
+    for pairs, ones in zip(entries, singles, strict=True):
+        total = [math.fsum(value * table[k][y] for k, value in pairs) for y in range(width)]
+        for place, y, value in ones:
+            total[y] += value * weights[place]
         result.append(total)
     return result
 
 
-def spread(residual, kept, singles, shape, n_weights):
-    """What tokens add to rows and to the gradient of single weights."""
-    rows, gradient = [[0.0] * shape[1] for _ in range(shape[0])], [0.0] * n_weights
-    for values, row_ids, pairs in zip(residual, kept, singles, strict=True):
-        for r in row_ids:
-            rows[r] = [a + b for a, b in zip(rows[r], values, strict=True)]
-        for f, y in pairs:
-            gradient[f] += values[y]
-    return rows, gradient
-
-
-def push(rows, entries, labels_of):
-    """Per attribute and label it has, Σ value · rows[r][label] over the rows r it stands in."""
-    gradient = []
-    for attribute, labels in enumerate(labels_of):
-        for label in labels:
-            gradient.append(
-                sum(
-                    value * rows[r][label]
-                    for r, row in enumerate(entries)
-                    for a, value in row
-                    if a == attribute
-                )
-            )
-    return gradient
-
-
-def transpose(matrix_rows, n_columns):
-    """matrix_rows[r] lists the columns of its entries; per column the (row, number of entry) pairs."""
-    columns = [[] for _ in range(n_columns)]
-    entry = 0
-    for r, row in enumerate(matrix_rows):
-        for column in row:
-            columns[column].append((r, entry))
-            entry += 1
-    return columns
+def spread(given, entries, singles, shape, n_weights):
+    """What things add to vectors of a table and to the gradient of single weights."""
+    table, gradient = [[0.0] * shape[1] for _ in range(shape[0])], [0.0] * n_weights
+    for row, pairs, ones in zip(given, entries, singles, strict=True):
+        for k, value in pairs:
+            table[k] = [a + value * b for a, b in zip(table[k], row, strict=True)]
+        for place, y, value in ones:
+            gradient[place] += value * row[y]
+    return table, gradient
 
 
 def lowered(scores, n_labels):

@@ -1,13 +1,14 @@
-"""The two-level design matrix at work: weights ↔ rows ↔ tokens.
+"""The design matrix in levels at work: weights ↔ attributes ↔ rows ↔ tokens.
 
-    weights[F] ──expand──→ rows[R, Y] ──gather──→ scores[T, Y]                        (prediction)
-    weights[F] ──expand──→ rows[R, Y], single weights ──score──→ scores[T, Y]         (training)
-    gradient[F] ←──push──  rows[R, Y], single weights ←──spread── residual[T, Y]
+    prediction   weights[F] ─expand─→ rows[R, Y] ─gather─→ scores[T, Y]
+    training     weights[F] ─expand─→ attributes[A, Y] ─score─→ rows[R, Y] ─score─→ scores[T, Y]
+                 gradient[F] ←─put─ attributes[A, Y] ←─spread─ rows[R, Y] ←─spread─ residual[T, Y]
 
 Row r has the attributes attr[indptr[r]:indptr[r+1]] with as many values; attribute a has the features
-feature[a]:feature[a+1], feature f fires for label[f]. In training Y is padded to a multiple of LANES, so
-that there are full vectors only. Every kernel works on a range of its output, or on sums of its caller's own,
-so threads never write to the same place.
+feature[a]:feature[a+1], feature f fires for label[f]. In training what has few weights refers to those
+weights themselves (`models/references.py`), and Y is padded to a multiple of LANES, so that there are full
+vectors only. Every kernel works on a range of its output, or on sums of its caller's own, so threads never
+write to the same place.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from conseq.kernels.vectors import LANES, LINE, add, fill, load, prefetch, store
+from conseq.kernels.vectors import LANES, LINE, add, fill, load, multiply_add, prefetch, store
 
 Array = NDArray[Any]
+Values = NDArray[Any] | None
 
 TOKENS_AHEAD, AHEAD = 8, 48
 """How far ahead memory is asked for: the rows of so many tokens, or so many of the rows and weights."""
@@ -80,140 +82,105 @@ def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
 
 @njit(cache=True, nogil=True)
 def score(
-    rows: Array,
-    row_start: Array,
-    row: Array,
+    table: Array,
+    start: Array,
+    index: Array,
+    value: Values,
     weights: Array,
     single_start: Array,
     single: Array,
     label: Array,
-    scores: Array,
+    single_value: Values,
+    out: Array,
     lo: int,
     hi: int,
 ) -> None:
-    """scores[t − lo] = Σ of the rows of token t and of its single weights at their labels; t in lo … hi−1."""
-    width = U(scores.shape[1])
-    source, target = rows.reshape(-1), scores.reshape(-1)
-    rows_end, singles_end = U(row_start[hi]), U(single_start[hi])
-    for t in range(U(lo), U(hi)):
-        first, last = U(row_start[t]), U(row_start[t + U(1)])
-        for k in range(first + U(AHEAD), min(last + U(AHEAD), rows_end)):
-            prefetch(source, U(row[k]) * width)
-            prefetch(source, U(row[k]) * width + U(LINE // 4))
-        out = (t - U(lo)) * width
+    """out[i − lo] = Σ value · table[index] + Σ value · weights[single] at its label, for i in lo … hi−1.
+
+    Thing i (a token, a row) has the entries start[i] … start[i+1]−1, and singles likewise. None: all values
+    are 1.
+    """
+    width = U(out.shape[1])
+    source, target = table.reshape(-1), out.reshape(-1)
+    end, singles_end = U(start[hi]), U(single_start[hi])
+    for i in range(U(lo), U(hi)):
+        first, last = U(start[i]), U(start[i + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), end)):
+            prefetch(source, U(index[k]) * width)
+            prefetch(source, U(index[k]) * width + U(LINE // 4))
+        base = (i - U(lo)) * width
         for c in range(U(0), width, U(LANES)):
             sum = fill(source.dtype.type(0))
             for k in range(first, last):
-                sum = add(sum, load(source, U(row[k]) * width + c))
-            store(target, out + c, sum)
-        first, last = U(single_start[t]), U(single_start[t + U(1)])
+                if value is None:
+                    sum = add(sum, load(source, U(index[k]) * width + c))
+                else:
+                    sum = multiply_add(
+                        source.dtype.type(value[k]), load(source, U(index[k]) * width + c), sum
+                    )
+            store(target, base + c, sum)
+        first, last = U(single_start[i]), U(single_start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
             prefetch(weights, U(single[k]))
         for k in range(first, last):
-            target[out + U(label[k])] += weights[U(single[k])]
+            if single_value is None:
+                target[base + U(label[k])] += weights[U(single[k])]
+            else:
+                target[base + U(label[k])] += single_value[k] * weights[U(single[k])]
 
 
 @njit(cache=True, nogil=True)
 def spread(
-    residual: Array,
-    row_start: Array,
-    row: Array,
+    given: Array,
+    start: Array,
+    index: Array,
+    value: Values,
     single_start: Array,
     single: Array,
     label: Array,
-    rows: Array,
+    single_value: Values,
+    table: Array,
     gradient: Array,
     lo: int,
     hi: int,
 ) -> None:
-    """The reverse: residual[t − lo] is added to the rows of token t and, at their labels, to the gradient of
-    its single weights, for t in lo … hi−1."""
-    width = U(residual.shape[1])
-    source, target = residual.reshape(-1), rows.reshape(-1)
-    rows_end, singles_end = U(row_start[hi]), U(single_start[hi])
-    for t in range(U(lo), U(hi)):
-        first, last = U(row_start[t]), U(row_start[t + U(1)])
-        for k in range(first + U(AHEAD), min(last + U(AHEAD), rows_end)):
-            prefetch(target, U(row[k]) * width)
-            prefetch(target, U(row[k]) * width + U(LINE // 4))
-        out = (t - U(lo)) * width
+    """The reverse: value · given[i − lo] is added to table[index], and at its label to gradient[single]."""
+    width = U(given.shape[1])
+    source, target = given.reshape(-1), table.reshape(-1)
+    end, singles_end = U(start[hi]), U(single_start[hi])
+    for i in range(U(lo), U(hi)):
+        first, last = U(start[i]), U(start[i + U(1)])
+        for k in range(first + U(AHEAD), min(last + U(AHEAD), end)):
+            prefetch(target, U(index[k]) * width)
+            prefetch(target, U(index[k]) * width + U(LINE // 4))
+        base = (i - U(lo)) * width
         for k in range(first, last):
-            start = U(row[k]) * width
+            to = U(index[k]) * width
             for c in range(U(0), width, U(LANES)):
-                store(target, start + c, add(load(target, start + c), load(source, out + c)))
-        first, last = U(single_start[t]), U(single_start[t + U(1)])
+                if value is None:
+                    sum = add(load(target, to + c), load(source, base + c))
+                else:
+                    sum = multiply_add(
+                        source.dtype.type(value[k]), load(source, base + c), load(target, to + c)
+                    )
+                store(target, to + c, sum)
+        first, last = U(single_start[i]), U(single_start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
             prefetch(gradient, U(single[k]))
         for k in range(first, last):
-            gradient[U(single[k])] += source[out + U(label[k])]
+            if single_value is None:
+                gradient[U(single[k])] += source[base + U(label[k])]
+            else:
+                gradient[U(single[k])] += single_value[k] * source[base + U(label[k])]
 
 
 @njit(cache=True, nogil=True)
-def list_singles(
-    row_of: Array,
-    few: Array,
-    indptr: Array,
-    attr: Array,
-    feature: Array,
-    label_of: Array,
-    single_start: Array,
-    single: Array,
-    label: Array,
+def put(
+    table: Array, attribute: Array, feature: Array, label: Array, gradient: Array, lo: int, hi: int
 ) -> None:
-    """The weights of the rows[R] that have `few`, token by token: which, and for which label."""
-    place = 0
-    for t in range(row_of.shape[0]):
-        single_start[t] = place
-        for g in range(row_of.shape[1]):
-            r = row_of[t, g]
-            if few[r]:
-                for k in range(indptr[r], indptr[r + 1]):
-                    for f in range(feature[attr[k]], feature[attr[k] + 1]):
-                        single[place], label[place] = f, label_of[f]
-                        place += 1
-    single_start[row_of.shape[0]] = place
-
-
-@njit(cache=True, nogil=True)
-def push(
-    rows: Array,
-    indptr: Array,
-    row: Array,
-    value: Array,
-    feature: Array,
-    label: Array,
-    gradient: Array,
-    lo: int,
-    hi: int,
-) -> None:
-    """gradient[f] += Σ over the rows r of attribute a of value · rows[r, label[f]], for a in lo … hi−1."""
-    width, source = U(rows.shape[1]), rows.reshape(-1)
-    for a in range(U(lo), U(hi)):
-        first, last = U(feature[a]), U(feature[a + U(1)])
-        for k in range(U(indptr[a]), U(indptr[a + U(1)])):
-            start = U(row[k]) * width
-            v = value[k]
-            for f in range(first, last):
-                gradient[f] += v * source[start + U(label[f])]
-
-
-@njit(cache=True, nogil=True)
-def transpose(indptr: Array, column: Array, starts: Array, row: Array, entry: Array) -> None:
-    """The entries of a compressed matrix by column.
-
-    starts[n_columns+1] comes in zero and leaves as the columns' bounds; row[k] and entry[k] say where the
-    k-th entry by column stands in the matrix by row.
-    """
-    for k in range(column.size):
-        starts[column[k] + 1] += 1
-    for c in range(1, starts.size):
-        starts[c] += starts[c - 1]
-    for r in range(indptr.size - 1):
-        for k in range(indptr[r], indptr[r + 1]):
-            place = starts[column[k]]
-            starts[column[k]] += 1
-            row[place] = r
-            entry[place] = k
-    for c in range(starts.size - 1, 0, -1):
-        starts[c] = starts[c - 1]
-    starts[0] = 0
+    """gradient[f] += table[i, label[f]] for the features f of attribute[i], for i in lo … hi−1."""
+    width, source = U(table.shape[1]), table.reshape(-1)
+    for i in range(U(lo), U(hi)):
+        a = U(attribute[i])
+        for f in range(U(feature[a]), U(feature[a + U(1)])):
+            gradient[f] += source[i * width + U(label[f])]

@@ -102,8 +102,7 @@ def _state_features(
         counts = np.bincount(ids, minlength=len(first))
         row, label = pairs[first] // n_labels, pairs[first] % n_labels
         lengths = design.indptr[row + 1] - design.indptr[row]
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        entry = np.repeat(design.indptr[row], lengths) + within
+        entry = flat_ranges(design.indptr[row], lengths)
         codes.append(design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths))
         weights.append(np.repeat(counts, lengths) * design.value[entry].astype(np.float64))
     code, weight = np.concatenate(codes), np.concatenate(weights)
@@ -115,6 +114,15 @@ def _state_features(
     feature = np.searchsorted(attribute, np.arange(design.n_attributes + 1)).astype(np.int64)
     contexts = np.bincount(attribute, weights=size[order], minlength=design.n_attributes)[attribute]
     return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
+
+
+def flat_ranges(first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """first[i], first[i] + 1, … for each i, so many as lengths[i], one after the other.
+
+    >>> flat_ranges(np.array([5, 9]), np.array([2, 1])).tolist()
+    [5, 6, 9]
+    """
+    return np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
 
 
 def move_counts(labels: NDArray[np.int32], offsets: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:

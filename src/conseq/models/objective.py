@@ -1,7 +1,7 @@
 """The objective of a linear-chain CRF and its gradient, fast.
 
-    w ─expand─→ rows[R, Y] ─score─→ scores[T, Y] ─forward, backward─→ residual[T, Y]
-    residual[T, Y] ─spread─→ rows[R, Y] ─push─→ gradient
+    w ─expand─→ attributes[A, Y] ─score─→ rows[R, Y] ─score─→ scores[T, Y] ─forward, backward─→ residual[T, Y]
+    residual[T, Y] ─spread─→ rows[R, Y] ─spread─→ attributes[A, Y] ─put─→ gradient
 
     f(w) = −Σ log p(y | x) + c2 ‖w‖²      (the L1 term belongs to the optimiser)
 
@@ -87,20 +87,21 @@ class Part:
     """The chunks that one thread works on, one after the other, its room for one of them, and its sums."""
 
     def __init__(
-        self, chunks: Sequence[Chunk], rows: int, weights: int, width: int, labels: int, precision: np.dtype
+        self, chunks: Sequence[Chunk], found: References, layout: Layout, width: int, precision: np.dtype
     ) -> None:
         self.chunks = chunks
         largest = max((chunk.hi - chunk.lo for chunk in chunks), default=0)
         self.scores, self.alpha, self.residual = (np.empty((largest, width), precision) for _ in range(3))
         self.scale = np.empty(largest, precision)
-        self.rows = np.empty((rows, width), precision)
-        self.singles = np.empty(weights, precision)
-        self.pairs = np.empty((labels, labels))
-        self.starts, self.ends = np.empty(labels), np.empty(labels)
+        self.rows = np.empty((len(found.rows), width), precision)
+        self.attributes = np.empty((len(found.attribute), width), precision)
+        self.singles = np.empty(layout.bounds[0], precision)
+        self.pairs = np.empty((layout.n_labels, layout.n_labels))
+        self.starts, self.ends = np.empty(layout.n_labels), np.empty(layout.n_labels)
         self.value = 0.0
 
     def clear(self) -> None:
-        for sums in (self.rows, self.singles, self.pairs, self.starts, self.ends):
+        for sums in (self.rows, self.attributes, self.singles, self.pairs, self.starts, self.ends):
             sums.fill(0)
         self.value = 0.0
 
@@ -126,21 +127,19 @@ class ChainObjective:
         self.gold = labels[self.packing.token]
         self.gold_moves = move_counts(labels, offsets, layout.n_labels)
         self.references = References.of(design, layout, self.packing.token)
-        self.by_attribute = _transposed(self.references.indptr, self.references.attr, design.n_attributes)
         self.evaluations = 0
         self._allocate(precision)
 
     def _allocate(self, precision: type[np.floating]) -> None:
         self.precision = np.dtype(precision)
-        found, layout, chunks = self.references, self.layout, self.packing.chunks
-        self.rows = np.empty((found.n_rows, self.width), self.precision)
+        found, chunks = self.references, self.packing.chunks
+        self.rows = np.empty((len(found.rows), self.width), self.precision)
+        self.attributes = np.empty((len(found.attribute), self.width), self.precision)
+        self.ones = np.ones(len(found.attribute), self.precision)
         cuts = np.linspace(0, len(chunks), self.threads + 1).astype(np.int64).tolist()
         self.parts = [
-            Part(chunks[a:b], found.n_rows, layout.bounds[0], self.width, layout.n_labels, self.precision)
-            for a, b in pairwise(cuts)
+            Part(chunks[a:b], found, self.layout, self.width, self.precision) for a, b in pairwise(cuts)
         ]
-        self.value = found.value.astype(self.precision, copy=False)
-        self.attribute_value = self.value[self.by_attribute[2]]
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """f(w) and ∇f(w)."""
@@ -193,36 +192,46 @@ class ChainObjective:
         return out
 
     def _expand(self, state: NDArray) -> None:
+        """From the state weights to the rows."""
         layout, found = self.layout, self.references
-        arguments = (state, layout.feature, layout.label, found.indptr, found.attr, self.value, self.rows)
-        self._over(found.indptr, lambda lo, hi: row_kernels.expand(*arguments, lo, hi))
+        each = np.arange(len(found.attribute) + 1)
+        given = (state, layout.feature, layout.label, each, found.attribute, self.ones, self.attributes)
+        self._over(each, lambda lo, hi: row_kernels.expand(*given, lo, hi))
+        terms = (*found.rows.entries, state, *found.rows.singles)
+        self._over(
+            found.rows.sizes,
+            lambda lo, hi: row_kernels.score(self.attributes, *terms, self.rows[lo:hi], lo, hi),
+        )
 
     def _push(self, gradient: NDArray[np.float64]) -> None:
         """From the sums of the parts to the gradient of the state weights."""
-        first, *others = self.parts
-        indptr, row, _ = self.by_attribute
-        feature, label = self.layout.feature, self.layout.label
+        found, layout, parts = self.references, self.layout, self.parts
+        first, *others = parts
 
-        def add_rows(lo: int, hi: int) -> None:
+        def push(part: Part, lo: int, hi: int) -> None:
             for other in others:
                 first.rows[lo:hi] += other.rows[lo:hi]
+            sums = (part.attributes, part.singles)
+            row_kernels.spread(first.rows[lo:hi], *found.rows.entries, *found.rows.singles, *sums, lo, hi)
 
-        def push(lo: int, hi: int) -> None:
-            own = slice(feature[lo], feature[hi])
-            gradient[own] = first.singles[own]
+        cuts = _cuts(found.rows.sizes, len(parts))
+        run(
+            [partial(push, part, *cut) for part, cut in zip(parts, pairwise(cuts), strict=True)], self.threads
+        )
+
+        def put(lo: int, hi: int) -> None:
             for other in others:
-                gradient[own] += other.singles[own]
-            row_kernels.push(first.rows, indptr, row, self.attribute_value, feature, label, gradient, lo, hi)
+                first.attributes[lo:hi] += other.attributes[lo:hi]
+            row_kernels.put(first.attributes, found.attribute, layout.feature, layout.label, gradient, lo, hi)
 
-        if others:
-            self._over(self.references.indptr, add_rows)
-        self._over(indptr, push)
+        np.copyto(gradient[: layout.bounds[0]], first.singles)
+        for other in others:
+            gradient[: layout.bounds[0]] += other.singles
+        self._over(np.arange(len(found.attribute) + 1), put)
 
-    def _over(self, indptr: NDArray[np.int64], work: Callable[[int, int], None]) -> None:
-        """Run work(lo, hi) over ranges of rows with about equally many entries."""
-        pieces = 1 if self.threads == 1 else 4 * self.threads
-        marks = np.searchsorted(indptr, np.linspace(0, indptr[-1], pieces + 1)[1:-1])
-        map_chunks(work, [0, *marks.tolist(), len(indptr) - 1], self.threads)
+    def _over(self, sizes: NDArray[np.int64], work: Callable[[int, int], None]) -> None:
+        """Run work(lo, hi) over ranges that are about equally much work."""
+        map_chunks(work, _cuts(sizes, 1 if self.threads == 1 else 4 * self.threads), self.threads)
 
     def _work(self, part: Part, *given: NDArray) -> bool:
         """The chunks of a part, added up; False if digits were lost."""
@@ -247,8 +256,8 @@ class ChainObjective:
         lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, self.references
         arrays = (part.scores, part.alpha, part.residual, part.scale)
         scores, alpha, residual, scale = (x[: hi - lo] for x in arrays)
-        refers = (found.row_start, found.row), (found.single_start, found.single, found.label)
-        row_kernels.score(self.rows, *refers[0], state, *refers[1], scores, lo, hi)
+        entries, singles = found.tokens.entries, found.tokens.singles
+        row_kernels.score(self.rows, *entries, state, *singles, scores, lo, hi)
         opening, closing, gold = slice(chunk.steps[1]), self._last(chunk), self.gold[lo:hi]
         if self.layout.starts.size:
             scores[opening, :n] += start
@@ -263,7 +272,7 @@ class ChainObjective:
         scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, residual, pairs)
         if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(residual[opening]).all()):
             return False
-        row_kernels.spread(residual, *refers[0], *refers[1], part.rows, part.singles, lo, hi)
+        row_kernels.spread(residual, *entries, *singles, part.rows, part.singles, lo, hi)
         part.value += gap + scaled.log_sum(scale, 0, hi - lo)
         part.pairs += pairs[:n, :n]
         part.starts += residual[opening, :n].sum(axis=0, dtype=np.float64)
@@ -276,11 +285,7 @@ class ChainObjective:
         return last[np.searchsorted(last, chunk.lo) : np.searchsorted(last, chunk.hi)] - chunk.lo
 
 
-def _transposed(
-    indptr: NDArray[np.int64], column: NDArray[np.int32], n_columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Bounds by column, and the row and entry of each."""
-    starts = np.zeros(n_columns + 1, dtype=np.int64)
-    row, entry = np.empty(len(column), np.int32), np.empty(len(column), np.int64)
-    row_kernels.transpose(indptr, column, starts, row, entry)
-    return starts, row, entry
+def _cuts(sizes: NDArray[np.int64], parts: int) -> list[int]:
+    """Bounds of so many ranges of about equal size; sizes[i] is that of all before i."""
+    marks = np.searchsorted(sizes, np.linspace(0, sizes[-1], parts + 1)[1:-1])
+    return [0, *marks.tolist(), len(sizes) - 1]

@@ -1,66 +1,130 @@
-"""What the tokens of training data refer to: rows in full, and single weights.
+"""What adds up to what in training: tokens from rows, rows from attributes, both also from single weights.
 
-    Design, Layout ─→ References: token t ─→ its rows[·] and its single weights[·], each with its label
+    Design, Layout ─→ References: attributes ─rows─→ rows ─tokens─→ scores of tokens
 
-A row is worth having where it has many weights. Most rows belong to rare words and pairs of words and have
-one or two: their tokens refer to those weights themselves. The rows that are left are so few that they stay
-in the processor's cache.
+A vector of one score per label is worth having where many of them are not 0. Most rows belong to rare words
+and pairs of words and have a weight or two: their tokens refer to those weights themselves, and so do rows to
+attributes that few labels have. The vectors that are left are so few that they stay in the processor's cache.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.features.design import Design
-from conseq.kernels import rows as row_kernels
-from conseq.models.layout import Layout
+from conseq.models.layout import Layout, flat_ranges
 
-FEW = 2
-"""A row with so many weights, or fewer, is not made."""
+FEW, LABELS_PER = 2, 16
+"""So many weights are few, or one for so many labels: adding a vector costs more if there are many labels."""
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each of N things is the sum of: vectors of a table, and single weights at their labels."""
+
+    start: Ints  # [N+1]
+    index: NDArray[np.int32]
+    value: NDArray[np.float32] | None  # None: all are 1
+    single_start: Ints  # [N+1]
+    single: NDArray[np.int32]  # places in the weight vector
+    label: NDArray[np.int32]
+    single_value: NDArray[np.float32] | None
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def entries(self) -> tuple[Any, Any, Any]:
+        """As kernels take them: the vectors …"""
+        return self.start, self.index, self.value
+
+    @property
+    def singles(self) -> tuple[Any, Any, Any, Any]:
+        """… and the single weights."""
+        return self.single_start, self.single, self.label, self.single_value
+
+    @property
+    def sizes(self) -> Ints:
+        """About how much work the things before each one are, [N+1]."""
+        return self.start + self.single_start
 
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """T tokens, R rows."""
+    """R rows, A attributes that have a vector."""
 
-    row_start: NDArray[np.int64]  # [T+1]
-    row: NDArray[np.int32]
-    single_start: NDArray[np.int64]  # [T+1]
-    single: NDArray[np.int32]  # places in the weight vector
-    label: NDArray[np.int32]  # of each single weight
-    indptr: NDArray[np.int64]  # [R+1] where the attributes of a row begin
-    attr: NDArray[np.int32]
-    value: NDArray[np.float32]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indptr) - 1
+    tokens: Terms  # of rows
+    rows: Terms  # of attributes
+    attribute: NDArray[np.int32]  # [A]
 
     @classmethod
-    def of(cls, design: Design, layout: Layout, tokens: NDArray[np.int64]) -> References:
+    def of(cls, design: Design, layout: Layout, tokens: Ints) -> References:
         """For the tokens in this order."""
-        row_of = design.row_of[tokens]
-        weights = np.diff(layout.feature)[design.attr]
-        sums = np.append(0, np.cumsum(weights))
-        per_row = sums[design.indptr[1:]] - sums[design.indptr[:-1]]
-        odd = np.append(0, np.cumsum(design.value != 1))  # single weights have no value
-        few = (per_row <= FEW) & (odd[design.indptr[1:]] == odd[design.indptr[:-1]])
-        kept = ~few[row_of]
-        number = np.cumsum(~few) - 1
-        row = number[row_of[kept]].astype(np.int32)
-        row_start = np.append(0, np.cumsum(kept.sum(axis=1)))
-        count = int(np.where(kept, 0, per_row[row_of]).sum())
-        single_start = np.empty(len(row_of) + 1, dtype=np.int64)
-        single, label = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-        row_kernels.list_singles(
-            row_of, few, design.indptr, design.attr, layout.feature, layout.label, single_start, single, label
-        )
-        lengths = np.diff(design.indptr)
-        entries = np.repeat(~few, lengths)
-        indptr = np.append(0, np.cumsum(lengths[~few]))
+        few = max(FEW, layout.n_labels // LABELS_PER)
+        weights = np.diff(layout.feature)  # of each attribute
+        row = np.repeat(np.arange(design.n_rows), np.diff(design.indptr))  # of each entry
+        per_row = np.bincount(row, weights[design.attr], minlength=design.n_rows)
+        odd = np.bincount(row, design.value != 1, minlength=design.n_rows)  # tokens know no values
+        kept = (per_row > few) | (odd > 0)
+        wide = weights > few
         return cls(
-            row_start, row, single_start, single, label, indptr, design.attr[entries], design.value[entries]
+            _tokens(design, layout, tokens, kept, row),
+            _rows(design, layout, kept, wide, row),
+            np.flatnonzero(wide).astype(np.int32),
         )
+
+
+def _tokens(design: Design, layout: Layout, tokens: Ints, kept: NDArray[np.bool_], row: Ints) -> Terms:
+    """Tokens from the rows that are kept, and from the single weights of the others."""
+    row_of = design.row_of[tokens]
+    has = kept[row_of]
+    number = np.cumsum(kept) - 1
+    loose = ~kept[row]  # the entries of rows that are not made
+    attributes = design.attr[loose]
+    lengths = np.diff(layout.feature)[attributes]
+    single = flat_ranges(layout.feature[attributes], lengths)  # by row
+    size = np.bincount(row[loose], lengths, minlength=design.n_rows).astype(np.int64)
+    first = np.cumsum(size) - size
+    others = row_of[~has]
+    chosen = single[flat_ranges(first[others], size[others])].astype(np.int32)
+    return Terms(
+        _starts(has.sum(axis=1)),
+        number[row_of[has]].astype(np.int32),
+        None,
+        _starts(size[row_of].sum(axis=1)),
+        chosen,
+        layout.label[chosen],
+        None,
+    )
+
+
+def _rows(
+    design: Design, layout: Layout, kept: NDArray[np.bool_], wide: NDArray[np.bool_], row: Ints
+) -> Terms:
+    """The rows that are kept, from attributes that have a vector and from single weights of the others."""
+    entry = np.flatnonzero(kept[row])
+    attribute, value = design.attr[entry], design.value[entry]
+    place, size = (np.cumsum(kept) - 1)[row[entry]], int(kept.sum())
+    has = wide[attribute]
+    lengths = np.where(has, 0, np.diff(layout.feature)[attribute])
+    single = flat_ranges(layout.feature[attribute], lengths).astype(np.int32)
+    plain = bool((value == 1).all())
+    return Terms(
+        _starts(np.bincount(place[has], minlength=size)),
+        (np.cumsum(wide) - 1)[attribute[has]].astype(np.int32),
+        None if plain else value[has],
+        _starts(np.bincount(place, lengths, minlength=size)),
+        single,
+        layout.label[single],
+        None if plain else np.repeat(value, lengths),
+    )
+
+
+def _starts(sizes: NDArray) -> Ints:
+    return np.append(0, np.cumsum(sizes.astype(np.int64)))
