@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,8 +126,9 @@ _LISTED = {word: name for name, words in _WORDS.items() for word in words.split(
 _AROUND = ".,;:()[]\"'“”‘’`"
 
 
+@lru_cache(maxsize=1 << 17)
 def kind(token: str) -> str:
-    """The kind of a token, one of `KINDS`.
+    """The kind of a token, one of `KINDS`; kept, for many sources ask for those of the same words.
 
     >>> [kind(token) for token in ["E.", "Proc.", "Cats", "of", "(1979),", "61--205", "cats"]]
     ['initial', 'meeting', 'cap', 'function', 'year', 'range', 'low']
