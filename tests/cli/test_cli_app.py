@@ -11,12 +11,13 @@ import typer
 from conseq.cli import outcome
 from conseq.cli.app import COMMANDS
 from conseq.cli.clock import Clock, peak_mb
-from conseq.cli.options import Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
+from conseq.cli.options import Algorithm, Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
 from conseq.cli.writing import FORMATS as WRITERS
 from conseq.decoders.choose import DECODERS
 from conseq.errors import ConseqError
 from conseq.features.presets import PRESETS
 from conseq.io import FORMATS
+from conseq.models.crf import ALGORITHMS
 from conseq.schema import Scheme
 from conseq.tokens import TOKENISERS
 
@@ -54,6 +55,7 @@ def test_choices_are_those_of_the_tables():
     assert set(OutputFormat) == set(WRITERS)
     assert set(Tokens) == set(TOKENISERS)
     assert list(Decoder) == list(DECODERS)
+    assert list(Algorithm) == list(ALGORITHMS)
     assert set(LabelScheme) == {"auto", *map(str, Scheme)}
 
 

@@ -201,6 +201,44 @@ def test_an_interrupt_before_training_writes_nothing(train, monkeypatch):
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "round"), [("lbfgs", "iteration"), ("ap", "epoch"), ("adagrad", "epoch")]
+)
+def test_every_algorithm_trains_and_says_what_it_counts(run, train, data, algorithm, round):
+    found, path = train("--algorithm", algorithm, "--dev", data / "test.tsv", "--features", "ner")
+    facts = dict(line.split(maxsplit=1) for line in found.out.splitlines()[1:8])
+    assert found.code == 0
+    assert re.match(rf"\d {round}s?, (converged|reached --max-iterations)", facts["training"])
+    assert f"(kept {round} " in found.out
+    assert SequenceLabeller.load(path).algorithm == algorithm
+    assert run("label", path, data / "bare.tsv").code == 0
+
+
+def test_the_seed_is_an_option(train):
+    """Seeds of the order, which the report of the perceptron's first epoch shows."""
+    short = ["--json", "--algorithm", "ap", "--features", "ner"]
+    found = [json.loads(train(*short, "--seed", seed)[0].out) for seed in (1, 1, 2)]
+    assert found[0]["features"] == found[1]["features"]
+    assert (found[0]["features"], found[0]["iterations"]) != (found[2]["features"], found[2]["iterations"])
+
+
+@pytest.mark.parametrize("algorithm", ["ap", "adagrad"])
+def test_an_l1_norm_is_refused_where_there_is_none(train, algorithm):
+    found, path = train("--algorithm", algorithm, "--c1", 0.5)
+    assert found.code == 1
+    assert found.err == (
+        f"conseq: c1 is 0.5, but the algorithm {algorithm} has no L1 norm; set c1 to 0, or choose lbfgs\n"
+    )
+    assert not path.exists()
+
+
+def test_an_unknown_algorithm_is_one_sentence(train):
+    found, _ = train("--algorithm", "sgd")
+    assert found.code == 2
+    assert found.err.count("\n") == 1
+    assert "'sgd' is not one of 'lbfgs', 'ap', 'adagrad'" in found.err
+
+
 def test_one_is_singular_and_the_parts_of_the_time_add_up(train, tmp_path):
     (tmp_path / "one.tsv").write_text("Ann\tPER\nruns\tO\n")
     found, _ = train("--features", "classic", source=tmp_path / "one.tsv")
@@ -222,6 +260,16 @@ def test_progress_is_shown_in_percent():
     assert "dev F1 93.12 % ·" in line.text()
     line.watch(Progress(2, 9.0, 2, 0.2, 0.9))
     assert "dev F1 90.00 % (best 93.12 % at 1)" in line.text()
+
+
+def test_progress_counts_epochs():
+    from conseq.cli.compiling import Compilation
+    from conseq.cli.progress import TrainingLine
+    from conseq.models.crf import Progress
+
+    line = TrainingLine("F1", 10, Compilation(), "epoch")
+    line.watch(Progress(3, 12.0, 3, 0.1, None))
+    assert "epoch 3 of 10 · objective 12.0 ·" in line.text()
 
 
 SLOW = """

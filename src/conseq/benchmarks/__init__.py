@@ -9,20 +9,49 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.benchmarks import crf, decode, presets
+from conseq.benchmarks import crf, crf_plot, crf_tables, decode, presets
+from conseq.experiments.common import markdown_table
+
+Result = dict[str, Any]
+Rows = list[list[str]]
+
+
+def _nothing(result: Result) -> dict[str, Rows]:
+    return {}
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`run(data=…, quick=…, say=…)` gives plain JSON values, `table` shows them as rows, the head first."""
+    """`run(data=…, quick=…, say=…)` gives plain JSON values, `table` shows them as rows, the head first.
 
-    run: Callable[..., dict[str, Any]]
-    table: Callable[[dict[str, Any]], list[list[str]]]
+    `further` gives more tables by title. Where there are `sets`, `run` takes `sets=…` with some of them;
+    `plot(result, path)` draws a picture.
+    """
+
+    run: Callable[..., Result]
+    table: Callable[[Result], Rows]
     about: str
+    further: Callable[[Result], dict[str, Rows]] = _nothing
+    plot: Callable[[Result, str], None] | None = None
+    sets: tuple[str, ...] = ()
+
+    def markdown(self, result: Result) -> str:
+        """All tables as text in Markdown."""
+        parts = [markdown_table(self.table(result))]
+        for title, rows in self.further(result).items():
+            parts += [title[:1].upper() + title[1:] + ":", markdown_table(rows)]
+        return "\n\n".join(parts) + "\n"
 
 
 BENCHMARKS: dict[str, Benchmark] = {
-    "crf": Benchmark(crf.run, crf.table, "CRFsuite and conseq on conll2000: features, training, labelling"),
+    "crf": Benchmark(
+        crf.run,
+        crf_tables.table,
+        "CRFsuite and conseq on the same attributes: features, training, labelling, memory",
+        crf_tables.further,
+        crf_plot.plot,
+        crf.SETS,
+    ),
     "decode": Benchmark(
         decode.run, decode.table, "decoding under rules against Viterbi and integer programs: time, accuracy"
     ),

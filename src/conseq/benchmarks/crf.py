@@ -1,224 +1,246 @@
-"""The race against CRFsuite on CoNLL-2000 chunking, the same features on both sides.
+"""The race against CRFsuite: the same data, the same attributes, the same objective on both sides.
 
-    train.tsv, test.tsv ─→ features, training, labelling of both, in turns ─→ seconds, objectives, F1, ratios
+    data folders ─→ conseq with 2 threads, CRFsuite, conseq with 1 ─→ seconds, objectives, F1, ratios
+    conll2000 ─→ whole processes (`crf_whole`), how time grows (`crf_growth`)
 
-CRFsuite is given its best: strings are made by list comprehensions over prepared columns. conseq compiles
-its kernels first, on a small part of the data; that time is reported by itself.
+Both minimise −Σ log p(y | x) + ‖w‖², without weights for the ends of sequences, which CRFsuite has not.
+Training goes from features that are ready to weights that are ready, each side to its own convergence, and to
+the first iterate that is as good as the worse of the two last ones. conseq compiles its kernels first, on a
+small part of the data; that time is reported by itself.
 """
 
 from __future__ import annotations
 
-import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from conseq.benchmarks import crf_growth, crf_whole
+from conseq.benchmarks.crf_peer import Given, package, per_evaluation
+from conseq.benchmarks.crf_peer import measure as measure_crfsuite
+from conseq.benchmarks.presets import TASKS, Task, file_of, read
+from conseq.benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
 from conseq.evaluate import evaluate
-from conseq.features import preset
-from conseq.io import read_columns
+from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
+from conseq.labeller.training import training_labels
 from conseq.machine import describe
+from conseq.schema import Schema, Scheme, convert_column
 
-COLUMNS = ("word", "pos", "label")
+CHUNKS = "conll2000"
+"""The data for which CRFsuite's attributes are written by hand, and on which the rest is measured."""
+
+LIMITS: dict[str, int | None] = {CHUNKS: None, "conll2003": None, "umass_citation": 15, "jnlpba": 60}
+"""The data sets, and after how many iterations CRFsuite is stopped where it would take hours."""
+
+SETS: tuple[str, ...] = tuple(LIMITS)
+THREADS = (2, 1)
 WARM_UP = 200
 """Sequences on which everything is compiled before the clock runs."""
+QUICK = 8
+"""A quick run takes every so manieth training sequence."""
 
 Say = Callable[[str], None]
+Result = dict[str, Any]
 
 
 def run(
-    *, data: Path, quick: bool = False, say: Say = print, threads: tuple[int, ...] = (2, 1)
-) -> dict[str, Any]:
-    """Both toolkits on CoNLL-2000; `quick` takes an eighth of the training data."""
-    folder = Path(data) / "conll2000"
-    if not (folder / "train.tsv").is_file():
+    *,
+    data: Path,
+    quick: bool = False,
+    say: Say = print,
+    sets: Sequence[str] | None = None,
+    threads: tuple[int, ...] = THREADS,
+) -> Result:
+    """Race on the sets named, or on all; `quick` takes conll2000 alone unless others are named, an eighth of
+    the training data, and does not measure how time grows."""
+    package()
+    wanted = _wanted(sets, quick)
+    there = [name for name in wanted if _is_there(Path(data) / name)]
+    if not there:
         raise DataError(
-            f"there is no conll2000/train.tsv in {data}; name the folder of data sets with --data"
+            f"there is none of {', '.join(wanted)} (train.tsv and test.tsv) in {data}; "
+            "name the folder of data sets with --data"
         )
-    train = read_columns(folder / "train.tsv", COLUMNS)
-    test = read_columns(folder / "test.tsv", COLUMNS)
-    if quick:
-        train = train.select(range(0, len(train), 8))
-    say(f"{len(train)} sequences, {train.n_tokens} tokens to learn from, {test.n_tokens} to label")
-    compile_seconds = _compile(train, test)
-    say(f"compiled in {compile_seconds:.1f} s")
-    ours = {}
-    ours[threads[0]] = _conseq(train, test, threads[0], say)
-    peer = _crfsuite(train, test, say)
-    for n in threads[1:]:
-        ours[n] = _conseq(train, test, n, say)
-    return {
-        "machine": describe(),
-        "data": {"name": "conll2000", "sequences": len(train), "tokens": train.n_tokens, "quick": quick},
-        "compile_seconds": compile_seconds,
-        "crfsuite": peer,
-        "conseq": {str(n): result for n, result in ours.items()},
-        "ratios": {str(n): _ratios(peer, result) for n, result in ours.items()},
-    }
+    skipped = [name for name in wanted if name not in there]
+    for name in skipped:
+        say(f"{name}: skipped, there is no train.tsv and test.tsv of it in {data}")
+    races = {name: Race.read(name, Path(data) / name, QUICK if quick else 1) for name in there}
+    machine = describe()
+    result: Result = {"machine": machine, "quick": quick, "skipped": skipped}
+    result["peers"] = {"python-crfsuite": machine["versions"]["python-crfsuite"]}
+    result["sets"] = {name: race.measure(threads, say) for name, race in races.items()}
+    if CHUNKS in races:
+        train = races[CHUNKS].train
+        result["whole"] = crf_whole.measure(train, threads[0], say)
+        if not quick:
+            result["growth"] = crf_growth.measure(train, threads[0], say)
+    return result
 
 
-def _compile(train: Corpus, test: Corpus) -> float:
-    begun = time.perf_counter()
-    small = train.select(range(min(WARM_UP, len(train))))
-    _labeller(small, 2, max_iterations=3).fit(small).predict(test.select(range(5)))
-    return time.perf_counter() - begun
+def _wanted(sets: Sequence[str] | None, quick: bool) -> list[str]:
+    if not sets:
+        return [CHUNKS] if quick else list(SETS)
+    for name in sets:
+        if name not in SETS:
+            raise ConseqError(f"there is no set {name!r} in this race; there are: {', '.join(SETS)}")
+    return [name for name in SETS if name in sets]
 
 
-def _labeller(corpus: Corpus, threads: int, **options: Any) -> SequenceLabeller:
-    templates = preset("chunk", list(corpus.columns))
-    return SequenceLabeller(templates, c2=1.0, boundaries=False, threads=threads, **options)
+def _is_there(folder: Path) -> bool:
+    return all(file_of(folder, split) is not None for split in ("train", "test"))
 
 
-def _conseq(train: Corpus, test: Corpus, threads: int, say: Say) -> dict[str, Any]:
-    labeller = _labeller(train, threads).fit(train)
-    report = labeller.report_.training
-    say(f"conseq, {threads} threads: objective {report.objective:.2f} in {report.seconds:.1f} s")
-    bare = Corpus.from_columns(
-        {name: column.strings() for name, column in test.columns.items()}, test.lengths.tolist()
-    )
-    raw, predicted = _best(lambda: labeller.predict(bare))
-    design = labeller.extractor_.design(test)
+@dataclass(frozen=True, eq=False)
+class Race:
+    """Both toolkits on one data set."""
 
-    def decode() -> Any:
-        return viterbi(labeller.model_.potentials(design, test.offsets, threads=threads), threads=threads)
+    name: str
+    task: Task
+    train: Corpus
+    test: Corpus
+    schema: Schema
+    limit: int | None
 
-    given, _ = _best(decode)
-    curve = [(p.objective, p.seconds) for p in report.history]
-    return {
-        "threads": threads,
-        "features_seconds": labeller.report_.seconds["features"],
-        "train_seconds": report.seconds,
-        "objective": report.objective,
-        "iterations": report.iterations,
-        "evaluations": report.evaluations,
-        "label_raw_seconds": raw,
-        "label_given_seconds": given,
-        "f1": evaluate(test.label_sequences(), predicted, "bio").span.total.f1,
-        "curve": curve,
-    }
+    @classmethod
+    def read(cls, name: str, folder: Path, every: int = 1) -> Race:
+        """A data set with labels in a scheme that both sides can learn as it is: IOB1 becomes BIO."""
+        task = TASKS[name]
+        train, test = (read(folder, split, task) for split in ("train", "test"))
+        if train is None or test is None:
+            raise DataError(f"there is no train.tsv and test.tsv in {folder}")
+        return cls.of(name, task, train.select(range(0, len(train), every)), test)
+
+    @classmethod
+    def of(cls, name: str, task: Task, train: Corpus, test: Corpus) -> Race:
+        labels, source = training_labels(train, "auto")
+        if source is Scheme.IOB1:
+            given = convert_column(test.full_labels(), test.offsets, Scheme.IOB1, Scheme.BIO)
+            test, source = replace(test, labels=given), Scheme.BIO
+        schema = Schema(labels.vocabulary.names, source)
+        return cls(name, task, replace(train, labels=labels), test, schema, LIMITS.get(name))
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        return preset(self.task.preset, list(self.train.columns))
+
+    def measure(self, threads: Sequence[int], say: Say) -> Result:
+        """Everything about the data set."""
+        say(
+            f"{self.name}: {len(self.train)} sequences, {self.train.n_tokens} tokens, {len(self.schema)} "
+            f"labels to learn from, {self.test.n_tokens} tokens to label"
+        )
+        compiling, _ = timed(self._compile)
+        say(f"{self.name}: compiled in {compiling:.1f} s")
+        ours = {threads[0]: self.conseq(threads[0], say)}
+        peer = self.crfsuite(say)
+        ours |= {n: self.conseq(n, say) for n in threads[1:]}
+        return {
+            "data": self._facts(),
+            "compile_seconds": compiling,
+            "crfsuite": peer,
+            "conseq": {str(n): side for n, side in ours.items()},
+            "ratios": {str(n): ratios(peer, side) for n, side in ours.items()},
+        }
+
+    def _facts(self) -> Result:
+        return {
+            "preset": self.task.preset,
+            "sequences": len(self.train),
+            "tokens": self.train.n_tokens,
+            "labels": len(self.schema),
+            "test_sequences": len(self.test),
+            "test_tokens": self.test.n_tokens,
+        }
+
+    def _compile(self) -> None:
+        small = self.train.select(range(min(WARM_UP, len(self.train))))
+        for threads in THREADS:
+            labeller = self.labeller(threads, max_iterations=3).fit(small)
+            labeller.predict(self.test.select(range(min(5, len(self.test)))))
+
+    def labeller(self, threads: int, **options: Any) -> SequenceLabeller:
+        """One that has CRFsuite's objective."""
+        given = {"c2": 1.0, "boundaries": False, "scheme": str(self.schema.scheme), **options}
+        return SequenceLabeller(self.templates, threads=threads, **given)
+
+    def conseq(self, threads: int, say: Say) -> Result:
+        """conseq's side."""
+        labeller, test = self.labeller(threads).fit(self.train), self.test
+        report = labeller.report_.training
+        say(f"{self.name}: conseq, threads {threads}: {report.objective:.2f} in {report.seconds:.1f} s")
+        bare = Corpus.from_columns({n: c.strings() for n, c in test.columns.items()}, test.lengths.tolist())
+        raw, predicted = best(lambda: labeller.predict(bare))
+        design = labeller.extractor_.design(test)
+
+        def decode() -> Any:
+            return viterbi(labeller.model_.potentials(design, test.offsets, threads=threads), threads=threads)
+
+        given, _ = best(decode)
+        clock, evaluations = zip(*((p.seconds, p.evaluations) for p in report.history), strict=True)
+        seconds = {
+            "features": labeller.report_.seconds["features"],
+            "train": report.seconds,
+            "per_evaluation": per_evaluation(list(clock), list(evaluations)),
+            "label_raw": raw,
+            "label_given": given,
+        }
+        side = {
+            "threads": threads,
+            "seconds": seconds,
+            "objective": report.objective,
+            "iterations": report.iterations,
+            "evaluations": report.evaluations,
+            "weights": report.features,
+            "curve": [(p.objective, p.seconds) for p in report.history],
+        }
+        return side | self._quality(seconds, predicted)
+
+    def given(self) -> Given:
+        """What CRFsuite gets: strings written by hand, or conseq's own attributes as strings."""
+        if self.name == CHUNKS:
+            return Given.by_hand(self.train, self.test)
+        return Given.by_templates(self.train, self.test, self.templates)
+
+    def crfsuite(self, say: Say) -> Result:
+        """CRFsuite's side."""
+        side, predicted = measure_crfsuite(self.given(), self.train.label_sequences(), self.limit)
+        stopped = f", stopped after {side['iterations']} iterations" if side["limited"] else ""
+        say(f"{self.name}: CRFsuite: {side['objective']:.2f} in {side['seconds']['train']:.1f} s{stopped}")
+        return side | self._quality(side["seconds"], predicted)
+
+    def _quality(self, seconds: dict[str, float], predicted: list[list[str]]) -> Result:
+        """How many test tokens a second are labelled, and how well."""
+        speed = {name: self.test.n_tokens / seconds[name] for name in ("label_raw", "label_given")}
+        report = evaluate(self.test.label_sequences(), predicted, self.schema)
+        return {"tokens_per_second": speed, "f1": report.span.total.f1, "accuracy": report.accuracy}
 
 
-def _crfsuite(train: Corpus, test: Corpus, say: Say) -> dict[str, Any]:
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise ConseqError(
-            "the race needs python-crfsuite; install it with: pip install 'conseq[bench]'"
-        ) from None
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c1": 0.0, "c2": 1.0}, verbose=False)
-    columns = _columns(train)
-    strings, items = _timed(lambda: _attributes(columns))
-    append, _ = _timed(lambda: _append(trainer, items, train.label_sequences()))
-    curve: list[tuple[float, float]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        model = str(Path(folder) / "model")
-        seconds, _ = _timed(lambda: trainer.train(model))
-        log = trainer.logparser
-        clock = np.cumsum([i["time"] for i in log.iterations]).tolist()
-        curve = [(i["loss"], t) for i, t in zip(log.iterations, clock, strict=True)]
-        say(f"CRFsuite: objective {curve[-1][0]:.2f} in {seconds:.1f} s")
-        tagger = pycrfsuite.Tagger()
-        tagger.open(model)
-        test_columns = _columns(test)
-        raw, predicted = _best(lambda: [tagger.tag(x) for x in _attributes(test_columns)])
-        ready = [pycrfsuite.ItemSequence(x) for x in _attributes(test_columns)]
-        given, _ = _best(lambda: [tagger.tag(x) for x in ready])
-        tagger.close()
-    return {
-        "features_seconds": strings + append,
-        "strings_seconds": strings,
-        "append_seconds": append,
-        "train_seconds": seconds,
-        "objective": curve[-1][0],
-        "iterations": len(curve),
-        "label_raw_seconds": raw,
-        "label_given_seconds": given,
-        "f1": evaluate(test.label_sequences(), predicted, "bio").span.total.f1,
-        "curve": curve,
-    }
+RACED = ("features", "train", "per_evaluation", "label_raw", "label_given")
 
 
-def _append(trainer: Any, items: list[list[list[str]]], labels: list[list[str]]) -> None:
-    for x, y in zip(items, labels, strict=True):
-        trainer.append(x, y)
+def ratios(peer: Result, ours: Result) -> dict[str, float]:
+    """How many times faster conseq is.
 
-
-def _columns(corpus: Corpus) -> list[tuple[list[str], list[str]]]:
-    """Words and tags of each sequence, padded by two marks on both sides."""
-    before, after = ["_B-2", "_B-1"], ["_B+1", "_B+2"]
-    return [(before + s.column("word") + after, before + s.column("pos") + after) for s in corpus]
-
-
-def _attributes(columns: list[tuple[list[str], list[str]]]) -> list[list[list[str]]]:
-    """The nineteen attributes of CRF++'s chunking template as strings, written for speed."""
-    return [
-        [
-            [
-                "a" + w0, "b" + w1, "c" + w2, "d" + w3, "e" + w4,
-                "f" + w1 + "/" + w2, "g" + w2 + "/" + w3,
-                "h" + p0, "i" + p1, "j" + p2, "k" + p3, "l" + p4,
-                "m" + p0 + "/" + p1, "n" + p1 + "/" + p2, "o" + p2 + "/" + p3, "p" + p3 + "/" + p4,
-                "q" + p0 + "/" + p1 + "/" + p2, "r" + p1 + "/" + p2 + "/" + p3,
-                "s" + p2 + "/" + p3 + "/" + p4,
-            ]
-            for w0, w1, w2, w3, w4, p0, p1, p2, p3, p4 in zip(
-                w, w[1:], w[2:], w[3:], w[4:], p, p[1:], p[2:], p[3:], p[4:], strict=False
-            )
-        ]
-        for w, p in columns
-    ]  # fmt: skip
-
-
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    result = work()
-    return time.perf_counter() - begun, result
-
-
-def _best(work: Callable[[], Any], times: int = 5) -> tuple[float, Any]:
-    """The quickest of several runs."""
-    runs = [_timed(work) for _ in range(times)]
-    return min(seconds for seconds, _ in runs), runs[-1][1]
-
-
-def _ratios(peer: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
-    """How many times faster conseq is; for training to the end and to the worse of the two objectives."""
+    `train` is to the end of both, so it is left out where CRFsuite was stopped; `train_to_same_objective`
+    is to the worse of the two last objectives. Features are raced where both sides made them.
+    """
+    names = [n for n in RACED if n in peer["seconds"] and not (n == "train" and peer["limited"])]
+    found = {name: peer["seconds"][name] / ours["seconds"][name] for name in names}
     goal = max(peer["objective"], ours["objective"])
-    names = ("features", "train", "label_raw", "label_given")
-    ratios = {name: peer[f"{name}_seconds"] / ours[f"{name}_seconds"] for name in names}
-    return {
-        **ratios,
-        "train_to_same_objective": _reached(peer["curve"], goal) / _reached(ours["curve"], goal),
-    }
+    found["train_to_same_objective"] = reached(peer["curve"], goal) / reached(ours["curve"], goal)
+    return found
 
 
-def _reached(curve: list[tuple[float, float]], goal: float) -> float:
+def reached(curve: Sequence[tuple[float, float]], goal: float) -> float:
+    """When an objective was first as low as that.
+
+    >>> reached([(9.0, 1.5), (4.0, 2.5), (3.0, 3.5)], 4.0)
+    2.5
+    """
     return next(seconds for value, seconds in curve if value <= goal)
-
-
-def table(result: dict[str, Any]) -> list[list[str]]:
-    """Both sides and the ratios as rows, the head first."""
-    peer, threads = result["crfsuite"], list(result["conseq"])
-    rows = [["", "CRFsuite", *(f"conseq, {n} threads" for n in threads)]]
-    for name, key in [
-        ("features (s)", "features"),
-        ("training (s)", "train"),
-        ("labelling raw columns (s)", "label_raw"),
-        ("labelling given features (s)", "label_given"),
-    ]:
-        cells = [f"{peer[f'{key}_seconds']:.3f}"]
-        for n in threads:
-            cells.append(f"{result['conseq'][n][f'{key}_seconds']:.3f} ({result['ratios'][n][key]:.1f} ×)")
-        rows.append([name, *cells])
-    goals = [f"{result['ratios'][n]['train_to_same_objective']:.1f} ×" for n in threads]
-    rows.append(["training to the same objective", "1 ×", *goals])
-    rows.append(["objective", *(f"{r['objective']:.2f}" for r in [peer, *result["conseq"].values()])])
-    rows.append(["iterations", *(str(r["iterations"]) for r in [peer, *result["conseq"].values()])])
-    rows.append(["span F1 on test", *(f"{100 * r['f1']:.2f}" for r in [peer, *result["conseq"].values()])])
-    return rows

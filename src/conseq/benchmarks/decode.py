@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.benchmarks import rules
+from conseq.benchmarks.timing import timed
 from conseq.constraints import Constraint, Segments
 from conseq.corpus import Corpus
 from conseq.decoders.base import Decoder
@@ -251,12 +252,6 @@ def race(works: Mapping[str, Work]) -> tuple[dict[str, float], dict[str, Any]]:
                 taken, answers[name] = timed(work.do)
                 seconds[name].append(taken)
     return {name: statistics.median(taken) for name, taken in seconds.items()}, answers
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    result = work()
-    return time.perf_counter() - begun, result
 
 
 # ── for people ──────────────────────────────────────────────────────────────────────────────────

@@ -54,7 +54,7 @@ def run(*, data: Path, quick: bool = False, say: Callable[[str], None] = print) 
 
 
 def _measure(name: str, task: Task, folder: Path) -> dict[str, Any]:
-    train = _read(folder, "train", task)
+    train = read(folder, "train", task)
     if train is None:
         raise DataError(f"there is no train.tsv in {folder}")
     begun = time.perf_counter()
@@ -68,18 +68,23 @@ def _measure(name: str, task: Task, folder: Path) -> dict[str, Any]:
         "c2": labeller.c2,
     }
     for split in SPLITS:
-        corpus = _read(folder, split, task)
+        corpus = read(folder, split, task)
         if corpus is not None:
             report = labeller.evaluate(corpus)
             row[split] = {"accuracy": report.accuracy, "span_f1": report.span.total.f1}
     return row
 
 
-def _read(folder: Path, split: str, task: Task) -> Corpus | None:
-    for suffix in (".tsv", ".tsv.gz"):
-        if (folder / f"{split}{suffix}").is_file():
-            return read_columns(folder / f"{split}{suffix}", task.columns)
-    return None
+def file_of(folder: Path, split: str) -> Path | None:
+    """The file of a split, packed or not, if it is there."""
+    paths = (folder / f"{split}{suffix}" for suffix in (".tsv", ".tsv.gz"))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def read(folder: Path, split: str, task: Task) -> Corpus | None:
+    """A split of a data set, if it is there."""
+    path = file_of(folder, split)
+    return None if path is None else read_columns(path, task.columns)
 
 
 def table(result: dict[str, Any]) -> list[list[str]]:

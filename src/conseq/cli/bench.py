@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from conseq.cli.options import AsJson
-from conseq.cli.outcome import misused
-from conseq.cli.show import show_table
+from conseq.cli.outcome import misused, say
+from conseq.cli.show import show, show_table
 from conseq.errors import DataError
+
+if TYPE_CHECKING:
+    from conseq.benchmarks import Benchmark
 
 VARIABLE, USUAL = "CONSEQ_DATA", "../shared/data"
 
@@ -32,7 +36,27 @@ def bench(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")] = False,
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="The data sets to race on, for crf; if not given all that are there.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
+    markdown: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a picture (PNG) of the objective over time, for crf; needs matplotlib.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Race other toolkits, measure quality on public data.
 
@@ -40,9 +64,11 @@ def bench(
     Examples:
       conseq bench
       conseq bench crf --quick
+      conseq bench crf --sets conll2000,umass_citation --plot race.png --markdown race.md
       conseq bench presets --data ~/data --json
     """
     from conseq.benchmarks import BENCHMARKS
+    from conseq.io.atomic import emit
 
     if name is None:
         show_table(["benchmark", "what it measures"], [[n, b.about] for n, b in BENCHMARKS.items()])
@@ -50,12 +76,45 @@ def bench(
     if name not in BENCHMARKS:
         misused(f"there is no benchmark {name!r}; there are: {', '.join(BENCHMARKS)}")
     benchmark = BENCHMARKS[name]
-    result = benchmark.run(data=data_folder(data), quick=quick, say=_say)
+    chosen = {} if sets is None else {"sets": _sets(name, benchmark, sets)}
+    if plot is not None and benchmark.plot is None:
+        misused(f"{name} has no picture; leave --plot out")
+    for option, path in (("--markdown", markdown), ("--plot", plot)):
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            misused(f"there is no directory {Path(path).parent} for {option}; create it first")
+    folder = data_folder(data)
+    if plot is not None and find_spec("matplotlib") is None:
+        say("there will be no plot, which needs matplotlib; install it with: pip install 'conseq[plot]'")
+        plot = None
+    result = benchmark.run(data=folder, quick=quick, say=_say, **chosen)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:
-        header, *rows = benchmark.table(result)
-        show_table(header, rows)
+        _show(benchmark, result)
+    if markdown is not None:
+        emit(markdown, benchmark.markdown(result))
+    if plot is not None and benchmark.plot is not None:
+        benchmark.plot(result, plot)
+
+
+def _sets(name: str, benchmark: Benchmark, given: str) -> list[str]:
+    """The names in a list with commas, if the benchmark has them all."""
+    if not benchmark.sets:
+        misused(f"{name} takes all data sets that are there; leave --sets out")
+    chosen = [part.strip() for part in given.split(",") if part.strip()]
+    unknown = [part for part in chosen if part not in benchmark.sets]
+    if unknown or not chosen:
+        wrong = f"{name} has no set {unknown[0]!r}" if unknown else "--sets is empty"
+        misused(f"{wrong}; there are: {', '.join(benchmark.sets)}")
+    return chosen
+
+
+def _show(benchmark: Benchmark, result: dict[str, Any]) -> None:
+    header, *rows = benchmark.table(result)
+    show_table(header, rows)
+    for title, (head, *body) in benchmark.further(result).items():
+        show()
+        show_table(head, body, title=title)
 
 
 def data_folder(given: str | None) -> Path:
