@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from conseq.kernels import linear
 
 Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
@@ -80,6 +83,14 @@ class LBFGS:
             return run.result("interrupted")
 
 
+class Pair(NamedTuple):
+    """A step of the weights, how the gradient changed, and sᵀy."""
+
+    s: NDArray
+    y: NDArray
+    curvature: float
+
+
 class _Run:
     """The state of one minimisation."""
 
@@ -88,7 +99,7 @@ class _Run:
         self.precision = np.dtype(np.float32 if start.size >= LARGE else np.float64)
         self.scale = np.ones(start.size, self.precision) if scale is None else scale.astype(self.precision)
         self.weights = start.copy()
-        self.pairs: deque[tuple[NDArray, NDArray, float]] = deque(maxlen=options.memory)
+        self.pairs: deque[Pair] = deque(maxlen=options.memory)
         self.history: list[float] = []
         self.evaluations = 0
         self.iteration = 0
@@ -157,30 +168,41 @@ class _Run:
         y = np.subtract(gradient, self.gradient, dtype=self.precision, casting="same_kind")
         curvature = float(s @ y)
         if curvature > 1e-12 * float(y @ y):
-            self.pairs.append((s, y, curvature))
+            self.pairs.append(Pair(s, y, curvature))
         self.weights, self.value, self.gradient = weights, value, gradient
         return True
 
     def direction(self, slope: Vector) -> Vector:
-        """−H ∇f by the two-loop recursion with H₀ = γ D, γ = sᵀy / yᵀDy."""
-        from scipy.linalg.blas import daxpy, saxpy  # slow to import, and needed for training only
+        """−H ∇f by the two-loop recursion with H₀ = γ D, γ = sᵀy / yᵀDy.
 
-        add = saxpy if self.precision == np.float32 else daxpy
+        Each step of a loop adds a vector to q and takes the product of q with the next one, in one pass.
+        """
         q = (-slope).astype(self.precision, copy=False)
-        shares = []
-        for s, y, curvature in reversed(self.pairs):
-            share = float(s @ q) / curvature
-            shares.append(share)
-            add(y, q, a=-share)
-        if self.pairs:
-            _, y, curvature = self.pairs[-1]
-            q *= curvature / float(y @ (self.scale * y))
-        q *= self.scale
-        for (s, y, curvature), share in zip(self.pairs, reversed(shares), strict=True):
-            add(s, q, a=share - float(y @ q) / curvature)
+        if not self.pairs:
+            q *= self.scale
+        else:
+            self._two_loops(q)
         if self.options.c1:
             q[q * slope >= 0] = 0.0
         return q.astype(np.float64, copy=False)
+
+    def _two_loops(self, q: NDArray) -> None:
+        pairs = list(self.pairs)
+        shares = []
+        product = linear.dot(pairs[-1].s, q)
+        for pair, before in zip(reversed(pairs), [*reversed(pairs[:-1]), None], strict=True):
+            shares.append(product / pair.curvature)
+            if before is not None:
+                product = linear.add_dot(q, -shares[-1], pair.y, before.s)
+        newest, oldest = pairs[-1], pairs[0]
+        gamma = newest.curvature / linear.scaled_square(newest.y, self.scale)
+        product = linear.add_scale_dot(q, -shares[-1], oldest.y, self.scale, gamma, oldest.y)
+        for pair, after, share in zip(pairs, [*pairs[1:], None], reversed(shares), strict=True):
+            factor = share - product / pair.curvature
+            if after is None:
+                linear.add(q, factor, pair.s)
+            else:
+                product = linear.add_dot(q, factor, pair.s, after.y)
 
     def search_wolfe(
         self, slope: Vector, direction: Vector, size: float
