@@ -95,7 +95,7 @@ def _state_features(
     design: Design, labels: NDArray[np.int32], n_labels: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
     """(attribute, label) pairs seen, by attribute: bounds, labels, events, contexts."""
-    codes, weights = [], []
+    found = []
     for g in range(design.row_of.shape[1]):
         pairs = design.row_of[:, g].astype(np.int64) * n_labels + labels
         ids, first = factorise(pairs)
@@ -103,20 +103,24 @@ def _state_features(
         row, label = pairs[first] // n_labels, pairs[first] % n_labels
         lengths = design.indptr[row + 1] - design.indptr[row]
         entry = flat_ranges(design.indptr[row], lengths)
-        codes.append(design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths))
-        weights.append(np.repeat(counts, lengths) * design.value[entry].astype(np.float64))
-    code, weight = np.concatenate(codes), np.concatenate(weights)
-    ids, first = factorise(code)
-    events = np.bincount(ids, weights=weight, minlength=len(first))
-    size = np.bincount(ids, weights=np.abs(weight), minlength=len(first))
-    order = np.argsort(code[first], kind="stable")
-    attribute, label = np.divmod(code[first][order], n_labels)
+        codes = design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths)
+        weights = np.repeat(counts, lengths) * design.value[entry].astype(np.float64)
+        found.append(_summed(codes, weights, np.abs(weights)))  # group by group, for there may be very many
+    code, events, size = _summed(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    order = np.argsort(code, kind="stable")
+    attribute, label = np.divmod(code[order], n_labels)
     feature = np.searchsorted(attribute, np.arange(design.n_attributes + 1)).astype(np.int64)
     contexts = np.bincount(attribute, weights=size[order], minlength=design.n_attributes)[attribute]
     return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
 
 
-def flat_ranges(first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _summed(codes: NDArray[np.int64], *weights: NDArray) -> tuple[NDArray, ...]:
+    """The distinct codes, and the sums of their weights."""
+    ids, first = factorise(codes)
+    return codes[first], *(np.bincount(ids, weights=w, minlength=len(first)) for w in weights)
+
+
+def flat_ranges(first: NDArray[np.int64], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
     """first[i], first[i] + 1, … for each i, so many as lengths[i], one after the other.
 
     >>> flat_ranges(np.array([5, 9]), np.array([2, 1])).tolist()

@@ -84,18 +84,18 @@ def _tokens(design: Design, layout: Layout, tokens: Ints, kept: NDArray[np.bool_
     """Tokens from the rows that are kept, and from the single weights of the others."""
     row_of = design.row_of[tokens]
     has = kept[row_of]
-    number = np.cumsum(kept) - 1
+    number = (np.cumsum(kept) - 1).astype(np.int32)
     loose = ~kept[row]  # the entries of rows that are not made
     attributes = design.attr[loose]
     lengths = np.diff(layout.feature)[attributes]
     single = flat_ranges(layout.feature[attributes], lengths)  # by row
-    size = np.bincount(row[loose], lengths, minlength=design.n_rows).astype(np.int64)
-    first = np.cumsum(size) - size
+    size = np.bincount(row[loose], lengths, minlength=design.n_rows).astype(np.int32)
+    first = np.cumsum(size, dtype=np.int64) - size
     others = row_of[~has]
     chosen = single[flat_ranges(first[others], size[others])].astype(np.int32)
     return Terms(
         _starts(has.sum(axis=1)),
-        number[row_of[has]].astype(np.int32),
+        number[row_of[has]],
         None,
         _starts(size[row_of].sum(axis=1)),
         chosen,
