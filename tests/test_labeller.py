@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,11 +12,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from conseq import persist
 from conseq.corpus import Corpus
 from conseq.datasets import citations
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError, SchemaError, TemplateError
 from conseq.labeller import FitReport, SequenceLabeller, core
-from conseq.models.crf import Progress
+from conseq.models.crf import ALGORITHMS, Progress
 
 NAMES = ["Ann", "Bob", "Cleo", "Dora", "Emil"]
 PLACES = ["Rome", "Oslo", "Lima", "Cairo"]
@@ -32,6 +34,7 @@ def made(n: int, seed: int) -> tuple[list[list[str]], list[list[str]]]:
     return X, y
 
 
+ONLINE = [name for name in ALGORITHMS if name != "lbfgs"]
 X, Y = made(40, 1)
 NEW, GOLD = made(15, 2)
 
@@ -115,12 +118,21 @@ class TestOptions:
         ("option", "value"),
         [
             ("c1", -1), ("c2", -0.5), ("c2", float("nan")), ("c2", float("inf")), ("min_count", -1),
-            ("delta", -1), ("period", 0), ("max_iterations", 0), ("threads", 0),
+            ("delta", -1), ("period", 0), ("max_iterations", 0), ("threads", 0), ("seed", -1), ("seed", 0.5),
         ],
     )  # fmt: skip
     def test_values_out_of_range(self, option, value):
         with pytest.raises(ConseqError, match=f"{option} is "):
             SequenceLabeller(**{option: value}).fit(X, Y)
+
+    def test_an_algorithm_that_does_not_exist(self):
+        with pytest.raises(ConseqError, match="no algorithm 'sgd'; choose one of lbfgs, ap, adagrad"):
+            SequenceLabeller(algorithm="sgd").fit(X, Y)
+
+    @pytest.mark.parametrize("algorithm", ONLINE)
+    def test_an_l1_norm_is_for_lbfgs(self, algorithm):
+        with pytest.raises(ConseqError, match=f"c1 is 1.0, but the algorithm {algorithm} has no L1 norm"):
+            SequenceLabeller(algorithm=algorithm, c1=1.0).fit(X, Y)
 
     @pytest.mark.parametrize("features", ["nre", ["word[0"], ["sufix(3)[0]"], ["tag[0]"]])
     def test_features_that_do_not_exist(self, features):
@@ -245,6 +257,34 @@ class TestTraining:
         assert [step.iteration for step in seen] == [1, 2, 3, 4]
         assert all(a.objective > b.objective for a, b in pairwise(seen))
         assert labeller.report_.training.status == "limit"
+
+    @pytest.mark.parametrize("algorithm", ONLINE)
+    def test_every_algorithm_learns_and_is_kept_in_the_file(self, algorithm, fitted, tmp_path):
+        labeller = SequenceLabeller("ner", algorithm=algorithm, seed=3, threads=1).fit(X, Y)
+        assert labeller.predict(NEW) == GOLD
+        labeller.save(tmp_path / "a.model")
+        loaded = SequenceLabeller.load(tmp_path / "a.model")
+        assert (loaded.algorithm, loaded.seed) == (algorithm, 3)
+        assert loaded.predict(NEW) == GOLD
+        warm = SequenceLabeller("ner", algorithm=algorithm, max_iterations=1, threads=1)
+        assert warm.fit(X, Y, warm=fitted).predict(NEW) == GOLD
+
+    @pytest.mark.parametrize("algorithm", ONLINE)
+    def test_where_there_is_one_label_only(self, algorithm):
+        """The perceptron makes no mistake, so no weight is left."""
+        labeller = SequenceLabeller("ner", algorithm=algorithm, threads=1).fit([["a", "b"]], [["O", "O"]])
+        assert labeller.predict([["b", "c"], []]) == [["O", "O"], []]
+
+    def test_files_from_before_there_were_algorithms(self, fitted, tmp_path):
+        fitted.save(tmp_path / "new.model")
+        archive = persist.load(tmp_path / "new.model")
+        options = {k: v for k, v in archive.document["options"].items() if k not in ("algorithm", "seed")}
+        persist.save(
+            tmp_path / "old.model", replace(archive, document={**archive.document, "options": options})
+        )
+        old = SequenceLabeller.load(tmp_path / "old.model")
+        assert (old.algorithm, old.seed) == ("lbfgs", 0)
+        assert old.predict(NEW) == fitted.predict(NEW)
 
     def test_a_warm_start_begins_where_the_other_ended(self, fitted):
         warm = SequenceLabeller("ner", threads=1, max_iterations=1).fit(X, Y, warm=fitted)

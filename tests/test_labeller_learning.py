@@ -83,6 +83,15 @@ def test_a_file_keeps_the_rules(fitted, tmp_path):
     assert loaded.report_.seconds["rules"] == fitted.report_.seconds["rules"]
 
 
+@pytest.mark.parametrize("algorithm", ["ap", "adagrad"])
+def test_rules_are_learned_with_any_algorithm(algorithm):
+    recipe = Recipe(["only-one"], Screen(importance=1.0, broken=1), learner="log-ratio")
+    options = {**QUICK, "max_iterations": 5}
+    labeller = SequenceLabeller(constraints="learn", algorithm=algorithm, recipe=recipe, **options).fit(TRAIN)
+    assert labeller.learned_ is not None
+    assert labeller.untrained().algorithm == algorithm
+
+
 def test_a_recipe_is_followed():
     recipe = Recipe(["only-one"], Screen(importance=1.0, broken=1), learner="log-ratio")
     labeller = SequenceLabeller(constraints="learn", recipe=recipe, **QUICK).fit(TRAIN)

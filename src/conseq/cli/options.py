@@ -62,7 +62,16 @@ class ModelType(StrEnum):
 
 
 class Algorithm(StrEnum):
+    """How a model is trained."""
+
     lbfgs = "lbfgs"
+    ap = "ap"
+    adagrad = "adagrad"
+
+    @property
+    def round(self) -> str:
+        """What it does again and again."""
+        return "iteration" if self is Algorithm.lbfgs else "epoch"
 
 
 class Decoder(StrEnum):

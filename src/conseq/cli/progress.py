@@ -24,8 +24,11 @@ TRAINING = "training"
 class TrainingLine:
     """The line; rich asks for it a few times a second."""
 
-    def __init__(self, metric: str, max_iterations: int | None, compilation: Compilation) -> None:
+    def __init__(
+        self, metric: str, max_iterations: int | None, compilation: Compilation, round: str = "iteration"
+    ) -> None:
         self.metric, self.max_iterations, self.compilation = metric, max_iterations, compilation
+        self.round = round
         self.begun = time.monotonic()
         self.phase = "reading"
         self.latest: Progress | None = None
@@ -58,7 +61,7 @@ class TrainingLine:
         parts = [NOTICE if self.compilation.noticeable else self.phase]
         if self.latest is not None:
             of = f" of {self.max_iterations}" if self.max_iterations else ""
-            parts += [f"iteration {self.latest.iteration}{of}", f"objective {self.latest.objective:,.1f}"]
+            parts += [f"{self.round} {self.latest.iteration}{of}", f"objective {self.latest.objective:,.1f}"]
             parts += self._development(self.latest)
         return " · ".join([*parts, f"{time.monotonic() - self.begun:.1f} s"])
 
@@ -76,10 +79,12 @@ class TrainingLine:
 
 
 @contextmanager
-def training_line(metric: str, max_iterations: int | None = None) -> Iterator[TrainingLine]:
+def training_line(
+    metric: str, max_iterations: int | None = None, round: str = "iteration"
+) -> Iterator[TrainingLine]:
     """A line on standard error while the block runs; nothing where that is not a terminal."""
     with heard() as compilation:
-        line = TrainingLine(metric, max_iterations, compilation)
+        line = TrainingLine(metric, max_iterations, compilation, round)
         if not sys.stderr.isatty():
             yield line
             return

@@ -104,7 +104,11 @@ def train(
     folds: Folds = 5,
     algorithm: Annotated[
         Algorithm,
-        typer.Option(metavar=one_of(Algorithm), help="The optimiser.", rich_help_panel=TRAINING),
+        typer.Option(
+            metavar=one_of(Algorithm),
+            help="L-BFGS, the averaged perceptron (which makes no use of --c2) or AdaGrad; --c1 needs lbfgs.",
+            rich_help_panel=TRAINING,
+        ),
     ] = Algorithm.lbfgs,
     c1: Annotated[
         float,
@@ -120,7 +124,11 @@ def train(
     max_iterations: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Stop after so many.", rich_help_panel=TRAINING, show_default=False
+            metavar="N",
+            min=1,
+            help="Stop after so many; for ap and adagrad epochs, 10 and 20 unless given.",
+            rich_help_panel=TRAINING,
+            show_default=False,
         ),
     ] = None,
     delta: Annotated[
@@ -136,6 +144,13 @@ def train(
         int,
         typer.Option(metavar="N", min=1, help="… in so many iterations.", rich_help_panel=TRAINING),
     ] = 10,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Decides the order in which ap and adagrad see the data.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = 0,
     start: Annotated[
         str | None,
         typer.Option(
@@ -160,6 +175,7 @@ def train(
       conseq train tagged.txt --format inline --c2 0.5 -m fields.model
       conseq train tagged.txt --constraints fields.rules -m fields.model
       conseq train train.tsv --constraints learn -m ruled.model
+      conseq train train.tsv --algorithm ap --max-iterations 5 -m quick.model
       conseq train more.tsv --from ner.model --features ner -m better.model
     """
     if features is not None and template is not None:
@@ -170,7 +186,7 @@ def train(
     with _told_if_interrupted(BEFORE):
         check_writable(model)
     reading = Reading(format, columns, tokens, scheme)
-    with _told_if_interrupted(BEFORE), training_line("F1", max_iterations) as line:
+    with _told_if_interrupted(BEFORE), training_line("F1", max_iterations, algorithm.round) as line:
         clock = Clock()
         corpus = read_labelled(data, reading)
         remembered = as_read(corpus, reading)
@@ -180,8 +196,9 @@ def train(
         line.enter("finding features")
         labeller = _labeller(
             corpus, features, template, lexicon or [],
-            c1=c1, c2=c2, max_iterations=max_iterations, delta=delta, period=period, min_count=min_count,
-            scheme=str(scheme), constraints=rules, folds=folds, threads=threads,
+            algorithm=str(algorithm), c1=c1, c2=c2, max_iterations=max_iterations, delta=delta, period=period,
+            seed=seed, min_count=min_count, scheme=str(scheme), constraints=rules, folds=folds,
+            threads=threads,
         )  # fmt: skip
         warm = None if start is None else load_model(start, threads)
         labeller.fit(corpus, development=development, warm=warm, watch=line.watch, stage=line.stage)
@@ -204,7 +221,7 @@ def train(
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:
-        _show(result, corpus)
+        _show(result, corpus, algorithm)
 
 
 BEFORE, AFTER = "before training began", "after training"
@@ -261,16 +278,16 @@ _STATUS = {
 }
 
 
-def _show(result: dict[str, Any], corpus: Corpus) -> None:
+def _show(result: dict[str, Any], corpus: Corpus, algorithm: Algorithm) -> None:
     held = [(len(corpus), "sequence"), (corpus.n_tokens, "token"), (result["labels"], "label")]
     facts = [
         ("data", ", ".join(counted(*kind) for kind in held)),
         ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),
-        ("training", f"{counted(result['iterations'], 'iteration')}, {_STATUS[result['status']]}"),
+        ("training", f"{counted(result['iterations'], algorithm.round)}, {_STATUS[result['status']]}"),
         ("objective", f"{result['objective']:,.4f}"),
     ]
     if result["development"] is not None:
-        where = f"kept iteration {result['best_iteration']}"
+        where = f"kept {algorithm.round} {result['best_iteration']}"
         facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
     if "constraints" in result:
         learned = result["constraints"]

@@ -33,11 +33,16 @@ from conseq.labeller import learning, saving
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.labeller.learning import FOLDS, gather
 from conseq.labeller.rules import LEARN, rules_of
-from conseq.labeller.training import FitReport, check_options, templates_for, training_labels
+from conseq.labeller.training import (
+    FitReport,
+    check_options,
+    optimiser_for,
+    templates_for,
+    training_labels,
+)
 from conseq.mining.recipe import Learned, Recipe, Stage, learn_rules
 from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
-from conseq.optimise.lbfgs import LBFGS
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems
 from conseq.schema import Schema, Scheme, convert_column
@@ -61,8 +66,11 @@ class SequenceLabeller(Estimator):
 
     features      a preset (chunk, ner, fields, letters, classic) or a list of templates; attributes given per
                   token need none
-    c1, c2        weights of the L1 and the squared L2 norm
-    max_iterations, delta, period    when training stops (CRFsuite's meaning)
+    algorithm     lbfgs, ap (averaged perceptron; without c2) or adagrad (stochastic gradients)
+    c1, c2        weights of the L1 and the squared L2 norm; c1 for lbfgs only
+    max_iterations, delta, period    when training stops (CRFsuite's meaning); for ap and adagrad iterations
+                  are epochs, 10 and 20 unless given
+    seed          of the order in which ap and adagrad see the sequences
     min_count     attributes seen less often are left out
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     legal         decode legal label sequences only
@@ -86,11 +94,13 @@ class SequenceLabeller(Estimator):
         self,
         features: str | Iterable[str | Template] = "fields",
         *,
+        algorithm: str = "lbfgs",
         c1: float = 0.0,
         c2: float = 0.1,
         max_iterations: int | None = None,
         delta: float = 1e-5,
         period: int = 10,
+        seed: int = 0,
         min_count: int = 1,
         scheme: str = "auto",
         legal: bool = True,
@@ -106,11 +116,13 @@ class SequenceLabeller(Estimator):
         threads: int | None = None,
     ) -> None:
         self.features = features
+        self.algorithm = algorithm
         self.c1 = c1
         self.c2 = c2
         self.max_iterations = max_iterations
         self.delta = delta
         self.period = period
+        self.seed = seed
         self.min_count = min_count
         self.scheme = scheme
         self.legal = legal
@@ -218,9 +230,7 @@ class SequenceLabeller(Estimator):
         return self.threads or cores()
 
     def _crf(self) -> CRF:
-        optimiser = LBFGS(
-            c1=self.c1, c2=self.c2, max_iterations=self.max_iterations, delta=self.delta, period=self.period
-        )
+        optimiser = optimiser_for(self.get_params())
         return CRF(optimiser, self.transitions, self.boundaries, self.n_threads)
 
     def _development_score(

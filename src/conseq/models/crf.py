@@ -4,7 +4,8 @@
 
     p(y | x) ∝ exp( start[y_0] + Σ_t w · f(x, t, y_t) + Σ_t pairwise[y_{t−1}, y_t] + end[y_last] )
 
-Lafferty, McCallum & Pereira 2001; trained on −Σ log p(y|x) + c1 ‖w‖₁ + c2 ‖w‖₂², CRFsuite's objective.
+Lafferty, McCallum & Pereira 2001; trained on −Σ log p(y|x) + c1 ‖w‖₁ + c2 ‖w‖₂², CRFsuite's objective, or
+as a perceptron; `ALGORITHMS` has the ways to train.
 """
 
 from __future__ import annotations
@@ -21,9 +22,18 @@ from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.models.layout import Layout, Observed, observe
 from conseq.models.objective import ChainObjective
-from conseq.optimise.lbfgs import LBFGS, Step
+from conseq.models.online import AdaGrad, Perceptron
+from conseq.models.trainer import Sample, Trainer
+from conseq.optimise.lbfgs import LBFGS, Callback, Result, Step
 from conseq.potentials import Potentials
 from conseq.threads import map_chunks
+
+ALGORITHMS: Mapping[str, type[LBFGS] | type[Trainer]] = {
+    "lbfgs": LBFGS,
+    "ap": Perceptron,
+    "adagrad": AdaGrad,
+}
+"""By name: the options of each way to train, which run it."""
 
 FLOOR = 0.01
 """The least p(1−p) that the scale of a weight assumes."""
@@ -98,7 +108,7 @@ class ChainModel:
 
 @dataclass(frozen=True)
 class Progress:
-    """One iteration of training, for whoever watches."""
+    """One iteration of training, or epoch, for whoever watches."""
 
     iteration: int
     objective: float
@@ -109,7 +119,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """How training went; the objective is that of the weights that were kept."""
+    """How training went; the objective is that of the weights that were kept, as far as it was measured.
+
+    For algorithms that go from batch to batch, iterations are epochs and the objective is what they say in
+    `models/online.py`.
+    """
 
     objective: float
     iterations: int
@@ -158,7 +172,7 @@ class CRF:
     pair of neighbours seen.
     """
 
-    optimiser: LBFGS = field(default_factory=LBFGS)
+    optimiser: LBFGS | Trainer = field(default_factory=LBFGS)
     transitions: bool = True
     boundaries: bool = True
     threads: int = 1
@@ -180,15 +194,12 @@ class CRF:
         layout, observed = observe(
             design, labels, offsets, n_labels, transitions=self.transitions, boundaries=self.boundaries
         )
+        sample = Sample(design, labels, offsets, layout, observed)
         tracker = _Tracker(layout, development, watch, begun)
+        trainer = self._trainer()
         with threadpool_limits(1, user_api="blas"):
-            objective = ChainObjective(
-                design, labels, offsets, layout, observed,
-                c2=self.optimiser.c2, threads=self.threads, precision=self.precision,
-            )  # fmt: skip
             start = np.zeros(layout.size) if warm is None else warm.weights(layout)
-            scale = curvature_scale(observed, self.optimiser.c2)
-            result = self.optimiser.minimise(objective, start, scale=scale, callback=tracker)
+            result = trainer.train(sample, start, tracker)
         weights, value = result.weights, result.value
         if tracker.best is not None:
             weights, value = tracker.best, tracker.history[tracker.best_iteration - 1].objective
@@ -198,14 +209,40 @@ class CRF:
             evaluations=result.evaluations,
             seconds=time.perf_counter() - begun,
             status=result.status,
-            features=int(np.count_nonzero(weights)) if self.optimiser.c1 else layout.size,
+            features=int(np.count_nonzero(weights)) if trainer.sparse else layout.size,
             attributes=design.n_attributes,
             best_iteration=tracker.best_iteration or result.iterations,
             development=tracker.top if development else None,
             history=tracker.history,
         )
         model = ChainModel(layout, weights)
-        return (model.pruned() if self.optimiser.c1 else model), report
+        return (model.pruned() if trainer.sparse else model), report
+
+    def _trainer(self) -> Trainer:
+        if isinstance(self.optimiser, LBFGS):
+            return _FullBatch(self.optimiser, self.threads, self.precision)
+        return self.optimiser
+
+
+@dataclass(frozen=True)
+class _FullBatch:
+    """L-BFGS or OWL-QN on the objective of all sequences together."""
+
+    optimiser: LBFGS
+    threads: int
+    precision: type[np.floating]
+
+    @property
+    def sparse(self) -> bool:
+        return self.optimiser.c1 > 0
+
+    def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
+        objective = ChainObjective(
+            sample.design, sample.labels, sample.offsets, sample.layout, sample.observed,
+            c2=self.optimiser.c2, threads=self.threads, precision=self.precision,
+        )  # fmt: skip
+        scale = curvature_scale(sample.observed, self.optimiser.c2)
+        return self.optimiser.minimise(objective, start, scale=scale, callback=callback)
 
 
 class _Tracker:

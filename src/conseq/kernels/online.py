@@ -1,0 +1,311 @@
+"""Weights that learn from one sequence after the other: perceptron and AdaGrad, an epoch in one call.
+
+    Data, order[n] ─ score ─→ scores[L, W] ─┬─ viterbi ──→ labels ───→ gold − best ──→ weights   (perceptron)
+                                            └─ posterior ─→ residual ─→ slope, steps ─→ weights   (adagrad)
+
+A `Vector` has a number for each weight: state[F] for attributes with labels, and chain[Y·Y + 2·Y] for the
+transitions [from, to], the starts and the ends; `Data.known` says which of the latter exist. What a batch
+does not touch costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from conseq.kernels.chain import viterbi
+from conseq.kernels.posterior import backward, exponential, forward, lower, padded
+from conseq.kernels.vectors import prefetch
+
+Array = NDArray[Any]
+
+AHEAD = 2
+"""Tokens ahead whose weights are asked for."""
+
+U = np.uint64
+"""Unsigned, flat indices need no wrap-around check."""
+
+
+class Data(NamedTuple):
+    """N labelled sequences, none of them empty: T tokens, G groups, R rows, A attributes, Y labels."""
+
+    offsets: Array  # [N+1]
+    gold: Array  # [T]
+    row_of: Array  # [T, G]
+    indptr: Array  # [R+1] the entries of row r are indptr[r] … indptr[r+1]−1
+    attr: Array
+    value: Array
+    feature: Array  # [A+1] the weights of attribute a are feature[a] … feature[a+1]−1
+    label: Array  # [F]
+    uses: Array  # [A] entries of all tokens that are this attribute
+    known: Array  # [Y·Y + 2·Y] 1 where a weight exists, else 0
+    n_labels: int
+
+
+class Vector(NamedTuple):
+    """A number for each weight."""
+
+    state: Array  # [F]
+    chain: Array  # [Y·Y + 2·Y]
+
+
+class Descent(NamedTuple):
+    """How AdaGrad goes: sequences in a batch, step width, weight of ‖w‖²."""
+
+    batch: int
+    rate: float
+    c2: float
+
+
+class Room(NamedTuple):
+    """What the gradient of a batch is collected in; slope and times are 0 between batches."""
+
+    slope: Vector
+    times: Array  # [A] how many entries of the batch are this attribute
+    touched: Array  # [A] the attributes that it has
+
+
+@njit(cache=True, nogil=True)
+def parts(chain: Array, n_labels: int) -> tuple[Array, Array, Array]:
+    """pairwise[1, Y, Y], start[Y] and end[Y] as views."""
+    square = n_labels * n_labels
+    pairwise = chain[:square].reshape((1, n_labels, n_labels))
+    return pairwise, chain[square : square + n_labels], chain[square + n_labels :]
+
+
+@njit(cache=True, nogil=True)
+def longest(offsets: Array, order: Array) -> int:
+    """Tokens in the longest of these sequences."""
+    length = 0
+    for n in order:
+        length = max(length, offsets[n + 1] - offsets[n])
+    return length
+
+
+@njit(cache=True, nogil=True)
+def score(data: Data, state: Array, a: int, b: int, scores: Array) -> None:
+    """scores[t − a, y] = Σ over the entries of token t of value · weight(attribute, y), t in a … b−1."""
+    row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
+    feature, label, out = data.feature, data.label, scores.reshape(-1)
+    groups, width, place = U(data.row_of.shape[1]), U(scores.shape[1]), U(0)
+    for t in range(U(a), U(b)):
+        if t + U(AHEAD) < U(b):
+            ask(data, state, t + U(AHEAD))
+        for y in range(place, place + width):
+            out[y] = 0.0
+        for g in range(t * groups, t * groups + groups):
+            r = U(row_of[g])
+            for k in range(U(indptr[r]), U(indptr[r + U(1)])):
+                c, v = U(attr[k]), value[k]
+                for f in range(U(feature[c]), U(feature[c + U(1)])):
+                    out[place + U(label[f])] += v * state[f]
+        place += width
+
+
+@njit(cache=True, nogil=True)
+def ask(data: Data, numbers: Array, t: Any) -> None:
+    """Prefetch what a vector has for the weights of token t, and their labels."""
+    row_of, indptr, groups = data.row_of.reshape(-1), data.indptr, U(data.row_of.shape[1])
+    for g in range(t * groups, t * groups + groups):
+        r = U(row_of[g])
+        for k in range(U(indptr[r]), U(indptr[r + U(1)])):
+            f = U(data.feature[U(data.attr[k])])
+            prefetch(numbers, f)
+            prefetch(data.label, f)
+
+
+# ── the averaged perceptron ─────────────────────────────────────────────────────────────────────
+
+
+@njit(cache=True, nogil=True)
+def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vector) -> int:
+    """Go through the sequences `order`, after `seen` earlier ones; gives the number of wrong labels.
+
+    w += events of the gold labels − events of the best labels;   u += seen · the same
+
+    With w_1, …, w_n the weights after each sequence, (w_1 + … + w_n) / n = w_n − u / n (Collins 2002).
+    """
+    pairwise, start, end = parts(weights.chain, data.n_labels)
+    most = longest(data.offsets, order)
+    scores, found, best = np.empty((most, data.n_labels)), np.empty(most, np.int32), np.empty(1)
+    within, kind = np.zeros(2, np.int64), np.empty(0, np.int32)
+    wrong = 0
+    for n in order:
+        a, b = data.offsets[n], data.offsets[n + 1]
+        score(data, weights.state, a, b, scores)
+        within[1] = b - a
+        viterbi(scores, pairwise, start, end, within, kind, 0, 1, found, best)
+        missed = 0
+        for t in range(a, b):
+            missed += found[t - a] != data.gold[t]
+        if missed:
+            correct(data, a, b, found, seen, weights, sums)
+        wrong += missed
+        seen += 1
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector, sums: Vector) -> None:
+    """Towards the gold labels of the tokens a … b−1, away from those found."""
+    gold, n, last = data.gold, data.n_labels, b - a - 1
+    for t in range(a, b):
+        if found[t - a] != gold[t]:
+            correct_token(data, t, found[t - a], seen, weights.state, sums.state)
+        if t > a:
+            right, wrong = gold[t - 1] * n + gold[t], found[t - a - 1] * n + found[t - a]
+            correct_step(data.known, right, wrong, seen, weights.chain, sums.chain)
+    start, end = n * n, n * n + n
+    correct_step(data.known, start + gold[a], start + found[0], seen, weights.chain, sums.chain)
+    correct_step(data.known, end + gold[b - 1], end + found[last], seen, weights.chain, sums.chain)
+
+
+@njit(cache=True, nogil=True)
+def correct_token(data: Data, t: int, wrong: int, seen: int, state: Array, sums: Array) -> None:
+    indptr, attr, value, feature, label = data.indptr, data.attr, data.value, data.feature, data.label
+    right = data.gold[t]
+    for g in range(data.row_of.shape[1]):
+        r = data.row_of[t, g]
+        for k in range(indptr[r], indptr[r + 1]):
+            for f in range(feature[attr[k]], feature[attr[k] + 1]):
+                if label[f] == right:
+                    state[f] += value[k]
+                    sums[f] += seen * np.float64(value[k])
+                elif label[f] == wrong:
+                    state[f] -= value[k]
+                    sums[f] -= seen * np.float64(value[k])
+
+
+@njit(cache=True, nogil=True)
+def correct_step(known: Array, right: int, wrong: int, seen: int, chain: Array, sums: Array) -> None:
+    if right != wrong:
+        chain[right] += known[right]
+        sums[right] += seen * known[right]
+        chain[wrong] -= known[wrong]
+        sums[wrong] -= seen * known[wrong]
+
+
+# ── AdaGrad ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@njit(cache=True, nogil=True)
+def adagrad(
+    data: Data, descent: Descent, order: Array, weights: Vector, squares: Vector, room: Room
+) -> float:
+    """Go through the sequences `order` in batches; gives Σ −log p(gold), each under the weights it met.
+
+    h += g²;   w −= rate · g / √h      (Duchi, Hazan & Singer 2011); h, the squares, must begin above 0
+    """
+    loss = 0.0
+    for first in range(0, order.size, descent.batch):
+        batch = order[first : first + descent.batch]
+        value, touched = gradient(data, descent.c2, batch, weights, room)
+        loss += value
+        for place in range(touched):
+            a = room.touched[place]
+            room.times[a] = 0
+            lo, hi = data.feature[a], data.feature[a + 1]
+            step(descent.rate, room.slope.state, squares.state, weights.state, lo, hi)
+        step(descent.rate, room.slope.chain, squares.chain, weights.chain, 0, weights.chain.size)
+    return loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(rate: float, slope: Array, squares: Array, weights: Array, lo: int, hi: int) -> None:
+    """One step of the weights lo … hi−1; leaves the slope at 0."""
+    for f in range(U(lo), U(hi)):
+        g = slope[f]
+        squares[f] += g * g
+        weights[f] -= rate * g / np.sqrt(squares[f])
+        slope[f] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -> tuple[float, int]:
+    """room.slope = the gradient of a batch; gives Σ −log p(gold) and how many attributes it touches.
+
+    The objective of a sequence, one of N:
+
+    −log p(y | x) + c2 · Σ over its entries of w(a, ·)² / uses(a) + c2 · Σ of the chain's w² / N
+
+    Those of all sequences add up to −Σ log p + c2 ‖w‖², yet no sequence has to do with weights of attributes
+    that it lacks.
+    """
+    n, width, most = data.n_labels, padded(data.n_labels), longest(data.offsets, batch)
+    scores, chances = np.zeros((most, width)), np.empty((most, width))
+    alpha, scale = np.empty((most, width)), np.empty(most)
+    matrix, back = np.zeros((width, width)), np.zeros((width, width))
+    pairs, slope = np.zeros((width, width)), room.slope.chain
+    pairwise, start, end = parts(weights.chain, n)
+    top = exponential(pairwise, matrix, back)
+    loss, touched = 0.0, 0
+    for i in batch:
+        a, b = data.offsets[i], data.offsets[i + 1]
+        length = b - a
+        score(data, weights.state, a, b, scores)
+        for y in range(n):
+            scores[0, y] += start[y]
+            scores[length - 1, y] += end[y]
+        for t in range(a, b):
+            loss -= scores[t - a, data.gold[t]]
+        loss += lower(scores, length, n) + (length - 1) * top
+        loss += forward(scores, matrix, length, n, alpha, scale)
+        backward(scores, back, length, n, alpha, scale, chances, pairs)
+        for t in range(a, b):
+            chances[t - a, data.gold[t]] -= 1.0
+            if t > a:
+                move = data.gold[t - 1] * n + data.gold[t]
+                loss -= weights.chain[move]
+                slope[move] -= 1.0
+        for y in range(n):
+            slope[n * n + y] += chances[0, y]
+            slope[n * n + n + y] += chances[length - 1, y]
+        touched = collect(data, a, b, chances, room, touched)
+    for x in range(n):
+        for y in range(n):
+            slope[x * n + y] += pairs[x, y] * matrix[x, y]
+    penalise(data, c2, batch.size, touched, weights, room)
+    return loss, touched
+
+
+@njit(cache=True, nogil=True)
+def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: int) -> int:
+    """Adds value · residual to the slopes of the weights of the tokens a … b−1; gives the attributes touched,
+    of which so many were touched before."""
+    row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
+    feature, label, given = data.feature, data.label, residual.reshape(-1)
+    slope, times = room.slope.state, room.times
+    groups, width, place = U(data.row_of.shape[1]), U(residual.shape[1]), U(0)
+    for t in range(U(a), U(b)):
+        if t + U(AHEAD) < U(b):
+            ask(data, slope, t + U(AHEAD))
+        for g in range(t * groups, t * groups + groups):
+            r = U(row_of[g])
+            for k in range(U(indptr[r]), U(indptr[r + U(1)])):
+                c, v = U(attr[k]), value[k]
+                if times[c] == 0:
+                    room.touched[touched] = c
+                    touched += 1
+                times[c] += 1
+                for f in range(U(feature[c]), U(feature[c + U(1)])):
+                    slope[f] += v * given[place + U(label[f])]
+        place += width
+    return touched
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def penalise(data: Data, c2: float, sequences: int, touched: int, weights: Vector, room: Room) -> None:
+    """Adds the gradient of the batch's share of c2 ‖w‖²; what has no weight gets the slope 0."""
+    chain, slope = weights.chain, room.slope.chain
+    share = 2 * c2 * sequences / (data.offsets.size - 1)
+    for f in range(chain.size):
+        slope[f] = data.known[f] * (slope[f] + share * chain[f])
+    state, slope, feature = weights.state, room.slope.state, data.feature
+    for place in range(touched):
+        a = U(room.touched[place])
+        share = 2 * c2 * room.times[a] / data.uses[a]
+        for f in range(U(feature[a]), U(feature[a + U(1)])):
+            slope[f] += share * state[f]

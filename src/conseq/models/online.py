@@ -1,0 +1,219 @@
+"""Training that changes the weights after every few sequences: averaged perceptron and AdaGrad.
+
+    Sample ─→ Data ─ epochs in random order (`kernels/online.py`) ─→ Result
+
+The perceptron gives a fair model after two or three epochs, without probabilities that mean much. AdaGrad
+goes to the same minimum as L-BFGS, but takes long for its last digits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.errors import ConseqError
+from conseq.kernels import online as kernel
+from conseq.models.layout import Layout
+from conseq.models.trainer import Sample
+from conseq.optimise.lbfgs import Callback, Result, Step
+
+AT_ONCE = 1 << 20
+"""Tokens after which a kernel returns, so that Ctrl-C is heard."""
+
+FIRST = 1.0
+"""AdaGrad's sums of squares begin here, so that a weight with hardly a gradient takes no whole step."""
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The averaged structured perceptron (Collins 2002).
+
+    It stops after an epoch without a wrong label, or after max_iterations epochs. Its objective is the number
+    of labels that were wrong during the epoch.
+    """
+
+    max_iterations: int = 10
+    seed: int = 0
+
+    @property
+    def sparse(self) -> bool:
+        return True
+
+    def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
+        return _PerceptronRun(self, sample, start).loop(self.max_iterations, callback)
+
+
+@dataclass(frozen=True)
+class AdaGrad:
+    """Stochastic gradients of −Σ log p(y | x) + c2 ‖w‖² with steps by AdaGrad (Duchi, Hazan & Singer 2011).
+
+    A sequence bears the part of the penalty of the weights that it touches (`kernels/online.py`, `gradient`).
+    The objective is an estimate: −log p of each sequence under the weights that it met in the epoch, and the
+    penalty at its end. It stops when the least objective of the last `period` epochs is below
+    earlier ones by no more than the share delta, or after max_iterations epochs.
+    """
+
+    c2: float = 1.0
+    max_iterations: int = 20
+    period: int = 10
+    delta: float = 1e-5
+    seed: int = 0
+    batch: int = 8
+    rate: float = 0.3
+
+    @property
+    def sparse(self) -> bool:
+        return False
+
+    def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
+        return _AdaGradRun(self, sample, start).loop(self.max_iterations, callback)
+
+
+class _Run(ABC):
+    """One training."""
+
+    batch = 1
+
+    def __init__(self, sample: Sample, start: NDArray[np.float64], seed: int) -> None:
+        self.layout, self.data = sample.layout, data_of(sample)
+        self.current = vector_of(sample.layout, start)
+        self.random = np.random.default_rng(int(seed))
+        self.history: list[float] = []
+
+    def loop(self, epochs: int, callback: Callback) -> Result:
+        try:
+            while len(self.history) < epochs:
+                self.history.append(self.epoch())
+                done = len(self.history)
+                if callback(Step(done, self.history[-1], self.weights(), done)):
+                    return self.result("stopped")
+                if self.converged():
+                    return self.result("converged")
+            return self.result("limit")
+        except KeyboardInterrupt:
+            return self.result("interrupted")
+
+    def result(self, status: str) -> Result:
+        value, done = self.history[-1] if self.history else np.inf, len(self.history)
+        return Result(self.weights(), value, done, done, status, self.history)
+
+    def pieces(self) -> Iterator[NDArray[np.int64]]:
+        """All sequences in random order, as many at a time as a kernel gets; whole batches."""
+        order = self.random.permutation(len(self.data.offsets) - 1)
+        share = AT_ONCE / max(1, len(self.data.gold))
+        size = max(1, int(share * len(order) / self.batch)) * self.batch
+        return (order[lo : lo + size] for lo in range(0, len(order), size))
+
+    @abstractmethod
+    def epoch(self) -> float:
+        """Go through all sequences once; gives the objective."""
+
+    @abstractmethod
+    def weights(self) -> NDArray[np.float64]:
+        """The weights so far, a new array."""
+
+    @abstractmethod
+    def converged(self) -> bool: ...
+
+
+class _PerceptronRun(_Run):
+    def __init__(self, options: Perceptron, sample: Sample, start: NDArray[np.float64]) -> None:
+        super().__init__(sample, start, options.seed)
+        self.sums = vector_of(self.layout, np.zeros_like(start))
+        self.seen = 0
+
+    def epoch(self) -> float:
+        wrong = 0
+        for piece in self.pieces():
+            wrong += kernel.perceptron(self.data, piece, self.seen, self.current, self.sums)
+            self.seen += len(piece)
+        return float(wrong)
+
+    def weights(self) -> NDArray[np.float64]:
+        return flat(self.layout, self.current) - flat(self.layout, self.sums) / max(1, self.seen)
+
+    def converged(self) -> bool:
+        return self.history[-1] == 0
+
+
+class _AdaGradRun(_Run):
+    def __init__(self, options: AdaGrad, sample: Sample, start: NDArray[np.float64]) -> None:
+        super().__init__(sample, start, options.seed)
+        self.options, self.batch = options, options.batch
+        self.descent = kernel.Descent(options.batch, options.rate, options.c2)
+        self.squares = kernel.Vector(*(np.full_like(part, FIRST) for part in self.current))
+        self.room = room_for(self.layout, sample.design.n_attributes)
+
+    def epoch(self) -> float:
+        loss = 0.0
+        for piece in self.pieces():
+            loss += kernel.adagrad(self.data, self.descent, piece, self.current, self.squares, self.room)
+        if not np.isfinite(loss):
+            raise ConseqError(
+                "transitions have weights too large for probabilities; start from another model, or train "
+                "with the algorithm lbfgs or ap"
+            )
+        weights = self.weights()
+        return loss + self.options.c2 * float(weights @ weights)
+
+    def weights(self) -> NDArray[np.float64]:
+        return flat(self.layout, self.current)
+
+    def converged(self) -> bool:
+        period = self.options.period
+        if len(self.history) <= period:
+            return False
+        before, value = min(self.history[:-period]), min(self.history[-period:])
+        return before - value <= self.options.delta * abs(value)
+
+
+# ── as the kernels want it ──────────────────────────────────────────────────────────────────────
+
+
+def data_of(sample: Sample) -> kernel.Data:
+    """Training data as arrays; empty sequences, which teach nothing, are left out."""
+    design, layout = sample.design, sample.layout
+    tokens = np.bincount(design.row_of.ravel(), minlength=design.n_rows)
+    entries = np.repeat(tokens, np.diff(design.indptr))
+    return kernel.Data(
+        offsets=np.unique(sample.offsets),
+        gold=sample.labels,
+        row_of=np.ascontiguousarray(design.row_of),
+        indptr=_short(design.indptr),
+        attr=design.attr,
+        value=design.value,
+        feature=_short(layout.feature),
+        label=layout.label,
+        uses=np.bincount(design.attr, weights=entries, minlength=design.n_attributes),
+        known=vector_of(layout, np.ones(layout.size)).chain,
+        n_labels=layout.n_labels,
+    )
+
+
+def _short(rising: NDArray[np.int64]) -> NDArray:
+    """The same numbers in half the memory, if they are not too large: what is small stays in the cache."""
+    return rising.astype(np.int32) if rising[-1] <= np.iinfo(np.int32).max else rising
+
+
+def room_for(layout: Layout, n_attributes: int) -> kernel.Room:
+    times, touched = (np.zeros(n_attributes, dtype=np.int32) for _ in range(2))
+    return kernel.Room(vector_of(layout, np.zeros(layout.size)), times, touched)
+
+
+def vector_of(layout: Layout, weights: NDArray[np.float64]) -> kernel.Vector:
+    """A weight vector in the two parts that kernels work on."""
+    chain = np.concatenate([part.ravel() for part in layout.chain(weights)])
+    return kernel.Vector(layout.state(weights).copy(), chain)
+
+
+def flat(layout: Layout, vector: kernel.Vector) -> NDArray[np.float64]:
+    """The reverse."""
+    weights = np.empty(layout.size)
+    layout.state(weights)[:] = vector.state
+    pairwise, start, end = kernel.parts(vector.chain, layout.n_labels)
+    layout.put_chain(weights, pairwise[0], start, end)
+    return weights

@@ -1,0 +1,55 @@
+"""`kernels/posterior.py` against enumeration on random small chains."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import naive
+import numpy as np
+import pytest
+
+from conseq.kernels import posterior as kernel
+
+SEEDS = range(20)
+
+
+def run(chain):
+    """log Z, p(y | x) and the expected transitions of one chain."""
+    length, n = chain.unary.shape
+    width = kernel.padded(n)
+    scores, alpha, chances = (np.zeros((length + 2, width)) for _ in range(3))
+    scale, matrix, back, pairs = np.zeros(length + 2), *(np.zeros((width, width)) for _ in range(3))
+    scores[:length, :n] = chain.unary
+    top = kernel.exponential(chain.pairwise, matrix, back)
+    log_z = kernel.lower(scores, length, n) + (length - 1) * top
+    log_z += kernel.forward(scores, matrix, length, n, alpha, scale)
+    kernel.backward(scores, back, length, n, alpha, scale, chances, pairs)
+    return log_z, chances[:length, :n], (pairs * matrix)[:n, :n]
+
+
+def random_chain(seed, size):
+    rng = np.random.default_rng(seed)
+    length, n = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    unary, pairwise = size * rng.normal(size=(length, n)), rng.normal(size=(1, n, n)) * min(size, 50)
+    return naive.Chain(unary, pairwise, np.zeros(n), np.zeros(n), np.zeros(length, np.int32))
+
+
+@pytest.mark.parametrize("size", [1.0, 300.0])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sums_equal_enumeration(seed, size):
+    """Also where scores are so far apart that single precision, or plain sums, would lose them."""
+    chain = random_chain(seed, size)
+    log_z, chances, pairs = run(chain)
+    assert log_z == pytest.approx(naive.log_partition(chain), rel=1e-12)
+    np.testing.assert_allclose(chances, naive.node(chain), atol=1e-10)
+    expected = np.zeros_like(pairs)
+    for value, path in naive.labellings(chain):
+        for x, y in pairwise(path):
+            expected[x, y] += math.exp(value - naive.log_partition(chain))
+    np.testing.assert_allclose(pairs, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(("labels", "width"), [(1, 8), (8, 8), (9, 16), (22, 24)])
+def test_rows_are_padded_to_full_vectors(labels, width):
+    assert kernel.padded(labels) == width
