@@ -172,7 +172,7 @@ def test_without_transitions_tokens_are_labelled_one_by_one():
 def test_the_scale_lets_rare_events_move_further():
     observed = Observed(np.array([5.0, 100.0, -3.0, 0.0]), np.array([10.0, 100.0, 6.0, 0.0]))
     n, p = np.array([10, 100, 6, 1e-6]), np.array([0.5, 1.0, 0.5, 0.0])
-    expected = 1 / (n * np.maximum(p * (1 - p), 0.01) + 2 * 1.5) ** 0.4
+    expected = 1 / (n * np.maximum(p * (1 - p), 0.01) + 2 * 1.5) ** 0.25
     assert curvature_scale(observed, 1.5) == pytest.approx(expected)
     assert np.isfinite(curvature_scale(observed, 0.0)).all()
 
