@@ -1,6 +1,6 @@
 """The race against CRFsuite: the same data, the same attributes, the same objective on both sides.
 
-    data folders ─→ conseq with 2 threads and 1, CRFsuite, conseq twice more ─→ seconds, objectives, F1, ratios
+    data folders ─→ conseq with 2 threads and 1, CRFsuite, conseq again ─→ seconds, objectives, F1, ratios
     conll2000 ─→ whole processes (`crf_whole`), how time grows (`crf_growth`)
 
 Both minimise −Σ log p(y | x) + ‖w‖², without weights for the ends of sequences, which CRFsuite has not.
@@ -41,8 +41,8 @@ LIMITS: dict[str, int | None] = {CHUNKS: None, "conll2003": None, "umass_citatio
 SETS: tuple[str, ...] = tuple(LIMITS)
 THREADS = (2, 1)
 TIMES = 3
-"""conseq trains so often, before and after CRFsuite, and its median run counts: it is so short that a hiccup of
-the machine would decide."""
+"""conseq trains so often, before and after CRFsuite, and its median run counts: it is so short that a hiccup
+of the machine would decide."""
 WARM_UP = 200
 """Sequences on which everything is compiled before the clock runs."""
 QUICK = 8
