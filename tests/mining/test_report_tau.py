@@ -7,11 +7,13 @@ import pytest
 
 from conseq.constraints.language import parse_constraints
 from conseq.datasets import citations
+from conseq.decoders.base import Limits
 from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.evaluate import evaluate
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
+from conseq.mining import tau as tau_module
 from conseq.mining.evidence import Evidence
 from conseq.mining.report import report_on
 from conseq.mining.tau import choose_tau
@@ -82,7 +84,8 @@ def test_without_rules_nothing_changes(evidence):
     assert report.before.span.total == report.after.span.total
 
 
-def test_tau_is_the_best_of_the_grid(evidence):
+def test_tau_is_the_best_of_the_grid(evidence, monkeypatch):
+    monkeypatch.setattr(tau_module, "LIMITS", Limits())  # with the usual ones a wide band is searched in part
     grid = (1.0, 0.99, 0.9, 0.5)
     seen: dict[float, float] = {}
     chosen = choose_tau(evidence, RULES, grid=grid, watch=seen.__setitem__)
