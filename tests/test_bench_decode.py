@@ -112,11 +112,11 @@ def test_every_set_is_reported_with_the_promised_keys(result):
         assert result[name]["over_viterbi"] == pytest.approx(times["auto"] / times["viterbi"])
 
 
-def test_the_integer_programs_race_on_cora(result):
+def test_the_integer_programs_race_on_cora(result, evidence):
     found = result["cora"]
     times = found["milliseconds"]
     assert set(times) == {"viterbi", "auto", "lazy", "dual", "beam", "twostage", "ilp", "ilp_pruned"}
-    assert 10 <= found["constraints"] <= decode.NUMBER
+    assert found["constraints"] == len(rules.count_and_order(evidence, decode.NUMBER)) > 10
     assert found["certified_by"]["ilp"] == found["certified_by"]["ilp_pruned"] == 1
     assert found["speedup_over_ilp"] == pytest.approx(times["ilp"] / times["auto"])
     assert found["speedup_over_pruned_ilp"] == pytest.approx(times["ilp_pruned"] / times["auto"])

@@ -1,7 +1,7 @@
 """Weights that learn from one sequence after the other: perceptron and AdaGrad, an epoch in one call.
 
     Data, order[n] ─ score ─→ scores[L, W] ─┬─ viterbi ──→ labels ───→ gold − best ──→ weights   (perceptron)
-                                            └─ posterior ─→ residual ─→ slope, steps ─→ weights   (adagrad)
+                                            └─ chances ──→ residual ─→ slope, steps ─→ weights   (adagrad)
 
 A `Vector` has a number for each weight: state[F] for attributes with labels, and chain[Y·Y + 2·Y] for the
 transitions [from, to], the starts and the ends; `Data.known` says which of the latter exist. What a batch
@@ -17,8 +17,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.chain import viterbi
-from conseq.kernels.posterior import backward, exponential, forward, lower, padded
-from conseq.kernels.vectors import prefetch
+from conseq.kernels.scaled import backward, forward, log_sum, lower_by_max
+from conseq.kernels.vectors import LANES, prefetch
 
 Array = NDArray[Any]
 
@@ -235,7 +235,7 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
     that it lacks.
     """
     n, width, most = data.n_labels, padded(data.n_labels), longest(data.offsets, batch)
-    scores, chances = np.zeros((most, width)), np.empty((most, width))
+    steps, scores, residual = np.arange(most + 1), np.zeros((most, width)), np.empty((most, width))
     alpha, scale = np.empty((most, width)), np.empty(most)
     matrix, back = np.zeros((width, width)), np.zeros((width, width))
     pairs, slope = np.zeros((width, width)), room.slope.chain
@@ -244,31 +244,52 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
     loss, touched = 0.0, 0
     for i in batch:
         a, b = data.offsets[i], data.offsets[i + 1]
-        length = b - a
+        length, gold = b - a, data.gold[a:b]
         score(data, weights.state, a, b, scores)
         for y in range(n):
             scores[0, y] += start[y]
             scores[length - 1, y] += end[y]
-        for t in range(a, b):
-            loss -= scores[t - a, data.gold[t]]
-        loss += lower(scores, length, n) + (length - 1) * top
-        loss += forward(scores, matrix, length, n, alpha, scale)
-        backward(scores, back, length, n, alpha, scale, chances, pairs)
-        for t in range(a, b):
-            chances[t - a, data.gold[t]] -= 1.0
-            if t > a:
-                move = data.gold[t - 1] * n + data.gold[t]
-                loss -= weights.chain[move]
-                slope[move] -= 1.0
+        loss += lower_by_max(scores, gold, n, 0, length) + (length - 1) * top
+        for t in range(length):
+            for y in range(n):
+                scores[t, y] = np.exp(scores[t, y])
+        alone = steps[: length + 1]  # one sequence: every step has one row
+        forward(alone, scores, matrix, n, alpha, scale)
+        backward(alone, scores, back, n, alpha, scale, gold, residual, pairs)
+        loss += log_sum(scale, 0, length)
+        for t in range(1, length):
+            move = gold[t - 1] * n + gold[t]
+            loss -= weights.chain[move]
+            slope[move] -= 1.0
         for y in range(n):
-            slope[n * n + y] += chances[0, y]
-            slope[n * n + n + y] += chances[length - 1, y]
-        touched = collect(data, a, b, chances, room, touched)
+            slope[n * n + y] += residual[0, y]
+            slope[n * n + n + y] += residual[length - 1, y]
+        touched = collect(data, a, b, residual, room, touched)
     for x in range(n):
         for y in range(n):
             slope[x * n + y] += pairs[x, y] * matrix[x, y]
     penalise(data, c2, batch.size, touched, weights, room)
     return loss, touched
+
+
+@njit(cache=True, nogil=True)
+def padded(n_labels: int) -> int:
+    """Y rounded up to a multiple of LANES."""
+    return (n_labels + LANES - 1) // LANES * LANES
+
+
+@njit(cache=True, nogil=True)
+def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
+    """matrix[x, y] = exp(pairwise[0, x, y] − the largest), `back` its transpose; gives the largest."""
+    n_labels, highest = pairwise.shape[1], pairwise[0, 0, 0]
+    for x in range(n_labels):
+        for y in range(n_labels):
+            highest = max(highest, pairwise[0, x, y])
+    for x in range(n_labels):
+        for y in range(n_labels):
+            matrix[x, y] = np.exp(pairwise[0, x, y] - highest)
+            back[y, x] = matrix[x, y]
+    return highest
 
 
 @njit(cache=True, nogil=True)

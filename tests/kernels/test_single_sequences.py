@@ -1,4 +1,5 @@
-"""`kernels/posterior.py` against enumeration on random small chains."""
+"""Single sequences in double precision, as `kernels/online.py` runs them through `kernels/scaled.py`, against
+enumeration on random small chains."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import naive
 import numpy as np
 import pytest
 
-from conseq.kernels import posterior as kernel
+from conseq.kernels import online, scaled
 
 SEEDS = range(20)
 
@@ -17,15 +18,21 @@ SEEDS = range(20)
 def run(chain):
     """log Z, p(y | x) and the expected transitions of one chain."""
     length, n = chain.unary.shape
-    width = kernel.padded(n)
-    scores, alpha, chances = (np.zeros((length + 2, width)) for _ in range(3))
+    width = online.padded(n)
+    scores, alpha, residual = (np.zeros((length + 2, width)) for _ in range(3))
     scale, matrix, back, pairs = np.zeros(length + 2), *(np.zeros((width, width)) for _ in range(3))
     scores[:length, :n] = chain.unary
-    top = kernel.exponential(chain.pairwise, matrix, back)
-    log_z = kernel.lower(scores, length, n) + (length - 1) * top
-    log_z += kernel.forward(scores, matrix, length, n, alpha, scale)
-    kernel.backward(scores, back, length, n, alpha, scale, chances, pairs)
-    return log_z, chances[:length, :n], (pairs * matrix)[:n, :n]
+    gold = np.arange(length, dtype=np.int32) % n
+    gold_score = chain.unary[np.arange(length), gold].sum()
+    top = online.exponential(chain.pairwise, matrix, back)
+    log_z = scaled.lower_by_max(scores, gold, n, 0, length) + gold_score + (length - 1) * top
+    scores[:length, :n] = np.exp(scores[:length, :n])
+    steps = np.arange(length + 1)
+    scaled.forward(steps, scores, matrix, n, alpha, scale)
+    scaled.backward(steps, scores, back, n, alpha, scale, gold, residual, pairs)
+    log_z += scaled.log_sum(scale, 0, length)
+    chances = residual[:length, :n] + np.eye(n)[gold]
+    return log_z, chances, (pairs * matrix)[:n, :n]
 
 
 def random_chain(seed, size):
@@ -52,4 +59,4 @@ def test_sums_equal_enumeration(seed, size):
 
 @pytest.mark.parametrize(("labels", "width"), [(1, 8), (8, 8), (9, 16), (22, 24)])
 def test_rows_are_padded_to_full_vectors(labels, width):
-    assert kernel.padded(labels) == width
+    assert online.padded(labels) == width
