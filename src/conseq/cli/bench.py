@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conseq.cli.options import AsJson
+from conseq.cli.options import USUAL, VARIABLE, AsJson, DataFolder, MarkdownFile, Quick
 from conseq.cli.outcome import misused, say
 from conseq.cli.show import show, show_table
 from conseq.errors import DataError
@@ -19,23 +19,14 @@ from conseq.errors import DataError
 if TYPE_CHECKING:
     from conseq.benchmarks import Benchmark
 
-VARIABLE, USUAL = "CONSEQ_DATA", "../shared/data"
-
 
 def bench(
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="Which benchmark; without a name they are listed."),
     ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help=f"The folder of data sets; if not given ${VARIABLE}, then {USUAL}.",
-            show_default=False,
-        ),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")] = False,
+    data: DataFolder = None,
+    quick: Quick = False,
     sets: Annotated[
         str | None,
         typer.Option(
@@ -45,10 +36,7 @@ def bench(
         ),
     ] = None,
     as_json: AsJson = False,
-    markdown: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False),
-    ] = None,
+    markdown: MarkdownFile = None,
     plot: Annotated[
         str | None,
         typer.Option(

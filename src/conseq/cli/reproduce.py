@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from conseq.cli.bench import USUAL, VARIABLE, data_folder
-from conseq.cli.options import AsJson, one_of
+from conseq.cli.bench import data_folder
+from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick, one_of
 from conseq.cli.outcome import misused
 from conseq.cli.show import show_table
 
@@ -28,21 +28,11 @@ def reproduce(
         str | None,
         typer.Argument(metavar="EXPERIMENT", help="Which experiment; without a name they are listed."),
     ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help=f"The folder of data sets; if not given ${VARIABLE}, then {USUAL}.",
-            show_default=False,
-        ),
-    ] = None,
+    data: DataFolder = None,
     split: Annotated[Split, typer.Option(metavar=one_of(Split), help="What is measured on.")] = Split.dev,
-    quick: Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")] = False,
+    quick: Quick = False,
     as_json: AsJson = False,
-    markdown: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False),
-    ] = None,
+    markdown: MarkdownFile = None,
 ) -> None:
     """Repeat a paper's experiment: its figures next to ours.
 
