@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,17 @@ def test_split_dev_never_reads_test_data(data):
     assert sorted(held_out) == sorted(train)
     for rest_of_it, part in pairs:
         assert len(rest_of_it) + len(part) == len(train)
+
+
+@pytest.mark.parametrize(("split", "folds"), [("test", 1), ("dev", soft_ilp.QUICK_FOLDS)])
+def test_a_quick_run_takes_some_sequences_only(data, split, folds):
+    task = replace(soft_ilp.TASKS["cora"], some=10)
+    pairs = list(task.pairs(data / "cora", split, quick=True))
+    assert len(pairs) == folds
+    train, target = pairs[0]
+    assert (len(train), len(target)) == ((10, 10) if split == "test" else (8, 2))
+    enough = replace(task, some=1000)
+    assert len(next(enough.pairs(data / "cora", "test", quick=True))[0]) == 18
 
 
 def test_every_experiment_has_its_functions():
