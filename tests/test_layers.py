@@ -12,8 +12,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "machine", "kernels", "vocabulary", "schema", "corpus"],
-    ["tokens", "io", "persist", "features", "potentials", "datasets"],
+    ["errors", "estimator", "threads", "machine", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],
     ["decoders"],

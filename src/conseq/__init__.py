@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conseq.potentials import Potentials
     from conseq.problem import Decoding, Status
     from conseq.schema import Schema
+    from conseq.shards import Shards
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ _HOME = {
     "Potentials": "conseq.potentials",
     "Schema": "conseq.schema",
     "SequenceLabeller": "conseq.labeller",
+    "Shards": "conseq.shards",
     "Status": "conseq.problem",
     "decode": "conseq.decoders.arrays",
     "parse_constraints": "conseq.constraints.language",
@@ -49,6 +51,7 @@ __all__ = [
     "Potentials",
     "Schema",
     "SequenceLabeller",
+    "Shards",
     "Status",
     "decode",
     "parse_constraints",

@@ -214,14 +214,17 @@ class Corpus:
             source,
         )
 
-    def full_labels(self) -> Column:
-        """The labels, if every token has one; otherwise an error that names the first sequence without."""
+    def full_labels(self, before: int = 0) -> Column:
+        """The labels, if every token has one; otherwise an error that names the first sequence without.
+
+        So many sequences of the same data come `before` this corpus.
+        """
         if self.labels is None:
             raise DataError("the data has no labels; give a label column")
         open_label = self.labels.vocabulary.find("")
         bare = self.labels.ids == open_label
         if open_label >= 0 and bare.any():
-            sequence = int(np.searchsorted(self.offsets, int(np.argmax(bare)), side="right")) - 1
+            sequence = before + int(np.searchsorted(self.offsets, int(np.argmax(bare)), side="right")) - 1
             raise DataError(
                 f"sequence {sequence} (from 0) has a token without a label, and all labels are needed here"
             )

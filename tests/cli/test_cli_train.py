@@ -306,3 +306,40 @@ def test_ctrl_c_keeps_the_best_so_far(run, data, tmp_path):
     assert b"interrupted; the best model so far is in" in err
     assert b"Traceback" not in err
     assert run("label", path, data / "bare.tsv").code == 0
+
+
+# ── data on disk ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_training_from_disk_gives_the_same_model_and_leaves_nothing_behind(train, data, tmp_path):
+    whole, _ = train("--json")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    parts, path = train("--json", "--shard-tokens", 50, "--scratch", scratch)
+    assert parts.code == 0, parts.err
+    one, other = json.loads(whole.out), json.loads(parts.out)
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-4)
+    assert (one["features"], one["attributes"]) == (other["features"], other["attributes"])
+    assert list(scratch.iterdir()) == []
+    assert {file.name for file in tmp_path.iterdir()} == {"out.model", "scratch"}
+    assert SequenceLabeller.load(path).input_["columns"][-1] == "label"
+    shown, _ = train("--shard-tokens", 50)
+    assert "sequences" in shown.out.splitlines()[1]
+    assert {file.name for file in tmp_path.iterdir()} == {"out.model", "scratch"}
+
+
+def test_training_from_disk_refuses_what_it_cannot_do(train, tmp_path):
+    found, _ = train("--shard-tokens", 50, "--constraints", "learn")
+    assert (found.code, "--folds 0 and --dev" in found.err) == (2, True)
+    found, _ = train("--scratch", tmp_path)
+    assert (found.code, "give both" in found.err) == (2, True)
+    found, _ = train("--shard-tokens", 50, "--scratch", tmp_path / "nowhere")
+    assert found.code == 1
+    assert found.err.count("\n") == 1
+    assert "name a folder with --scratch" in found.err
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("a\tx\nb\n\n")
+    found, _ = train("--shard-tokens", 50, source=bad)
+    assert found.code == 1
+    assert found.err.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.tsv"]

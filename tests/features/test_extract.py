@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -179,6 +179,25 @@ def test_attributes_equal_those_found_token_by_token(train, test, templates, min
         restored = unpack(pack(extractor))
         assert restored.names() == extractor.names()
         assert same_design(extractor.design(other), restored.design(other))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(corpora, min_size=1, max_size=4), template_lists, st.integers(0, 3), limits)
+def test_corpora_one_after_the_other_give_the_attributes_of_all_together(parts, templates, min_count, limit):
+    """Whether or not they share vocabularies, down to the numbers of the attributes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codes, "LIMIT", limit[0])
+        patch.setattr(codes, "DIRECT", limit[1])
+        options = {"min_count": min_count, "lexicons": {"names": LEXICON}}
+        whole = build([sequence for part in parts for sequence in part])
+        expected, design = FeatureExtractor.learn(whole, texts(templates), **options)
+        bounds = np.cumsum([0, *map(len, parts)])
+        shared = [whole.select(np.arange(a, b)) for a, b in pairwise(bounds)]
+        for corpora in (list(map(build, parts)), shared):
+            found = FeatureExtractor.learn_all(corpora, texts(templates), **options)
+            assert sorted(found.names()) == sorted(expected.names())
+            designs = [names_of(found, each) for each in found.designs(corpora)]
+            assert [names for each in designs for names in each] == names_of(expected, design)
 
 
 def only(wanted, tokens):

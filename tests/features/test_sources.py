@@ -60,7 +60,7 @@ def test_every_derived_source_has_a_case():
 def column(text, corpus, lexicons=None):
     """The values of a computed source over a corpus, one list per sequence."""
     wanted = source(text)
-    memory = Memory.of(corpus, lexicons or {})
+    memory = Memory.of([corpus], lexicons or {})
     found = COMPUTED[wanted.name](corpus, wanted.argument, memory)
     return corpus.split([None if i < 0 else found.vocabulary[i] for i in found.ids.tolist()])
 
@@ -145,13 +145,13 @@ def test_a_column_that_the_data_lacks_is_an_error():
 
 def test_memory_knows_the_words_seen_more_than_once():
     corpus = Corpus.from_sequences([["a", "b", "a"], ["c", "b"]])
-    assert Memory.of(corpus, {}).known == {"a", "b"}
-    assert Memory.of(corpus.select([0]), {}).known == {"a"}
-    assert Memory.of(Corpus.from_columns({}, [3]), {}).known == set()
+    assert Memory.of([corpus], {}).known == {"a", "b"}
+    assert Memory.of([corpus.select([0])], {}).known == {"a"}
+    assert Memory.of([Corpus.from_columns({}, [3])], {}).known == set()
 
 
 def test_memory_survives_as_data():
     corpus = Corpus.from_sequences([["a", "b", "a"]])
-    memory = Memory.of(corpus, {"places": LEXICON, "none": []})
+    memory = Memory.of([corpus], {"places": LEXICON, "none": []})
     assert Memory.from_dict(memory.to_dict()) == memory
     assert memory.lexicons["places"][0] == ("new", "york")

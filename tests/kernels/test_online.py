@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from conseq.kernels import online as kernel
-from conseq.models.layout import observe
-from conseq.models.online import data_of, flat, room_for, vector_of
-from conseq.models.trainer import Sample
+from conseq.models.layout import Shard, observe
+from conseq.models.online import Common, flat, room_for, vector_of
 
 SEEDS = range(12)
 
 
 def made(chains, **options):
-    layout, observed = observe(*chains.arguments, **options)
-    return layout, data_of(Sample(chains.design, chains.labels, chains.offsets, layout, observed))
+    layout, _ = observe(*chains.arguments, **options)
+    common = Common(layout)
+    return layout, common.data(common.counted(Shard(chains.design, chains.labels, chains.offsets)))
 
 
 def random_weights(layout, seed):
@@ -66,7 +66,7 @@ def test_the_gradients_of_batches_add_up_to_that_of_the_objective(seed):
     value, expected = naive.enumerated(chains, layout, weights, 0.7)
     loss, slope = 0.0, np.zeros(layout.size)
     for batch in ([2, 0], [1], [3]):
-        room = room_for(layout, chains.design.n_attributes)
+        room = room_for(layout)
         found, touched = kernel.gradient(data, 0.7, np.array(batch), vector_of(layout, weights), room)
         part = flat(layout, room.slope)
         assert part == pytest.approx(twin.batch_gradient(chains, layout, weights, batch, 0.7), abs=1e-10)
@@ -83,7 +83,7 @@ def test_adagrad_is_its_twin(seed):
     order = np.random.default_rng(seed).permutation(5)
     weights = vector_of(layout, np.zeros(layout.size))
     squares = kernel.Vector(*(np.full_like(part, 0.5) for part in weights))
-    room = room_for(layout, chains.design.n_attributes)
+    room = room_for(layout)
     kernel.adagrad(data, kernel.Descent(2, 0.3, 0.2), order, weights, squares, room)
     expected = twin.adagrad(chains, layout, order.tolist(), batch=2, rate=0.3, c2=0.2, first=0.5)
     assert flat(layout, weights) == pytest.approx(expected, abs=1e-10)
@@ -95,6 +95,6 @@ def test_no_sequences_are_no_work():
     chains = naive.random_chains(1, n_labels=2, lengths=[0, 0])
     layout, data = made(chains)
     weights, other = (vector_of(layout, np.zeros(layout.size)) for _ in range(2))
-    none, room = np.empty(0, np.int64), room_for(layout, chains.design.n_attributes)
+    none, room = np.empty(0, np.int64), room_for(layout)
     assert kernel.perceptron(data, none, 0, weights, other) == 0
     assert kernel.adagrad(data, kernel.Descent(8, 0.1, 1.0), none, weights, other, room) == 0

@@ -8,10 +8,13 @@ import naive_chain as naive
 import numpy as np
 import pytest
 
+from conseq.models import layout as layouts
 from conseq.models import objective as module
 from conseq.models import references
-from conseq.models.layout import observe
+from conseq.models.layout import Shard, observe, observe_all
 from conseq.models.objective import ChainObjective, pack
+from conseq.models.trainer import Sample
+from conseq.shelf import Shelf
 
 SEEDS = range(25)
 
@@ -19,7 +22,7 @@ SEEDS = range(25)
 def make(chains, *, c2=0.0, precision=np.float64, threads=1, transitions=True, boundaries=True):
     layout, observed = observe(*chains.arguments, transitions=transitions, boundaries=boundaries)
     data = (chains.design, chains.labels, chains.offsets, layout, observed)
-    return ChainObjective(*data, c2=c2, threads=threads, precision=precision)
+    return ChainObjective(Sample.of(*data), c2=c2, threads=threads, precision=precision)
 
 
 def random_weights(objective, seed, size=1.0):
@@ -82,13 +85,13 @@ def test_chunks_and_threads_are_invisible(monkeypatch, chunk, precision):
     chains = naive.random_chains(5, n_labels=4, lengths=lengths, n_attributes=20)
     whole = make(chains, c2=0.1, precision=precision)
     weights = random_weights(whole, 5)
-    assert len(whole.packing.chunks) == 1
+    assert len(whole.shards[0].chunks) == 1
     monkeypatch.setattr(module, "CHUNK_BYTES", 1)
     monkeypatch.setattr(module, "CHUNK_TOKENS", chunk)
     rel = 1e-6 if precision == np.float32 else 1e-12
     for threads in (1, 2):
         cut = make(chains, c2=0.1, precision=precision, threads=threads)
-        assert chunk > 100 or len(cut.packing.chunks) > 5
+        assert chunk > 100 or len(cut.shards[0].chunks) > 5
         assert_same(cut(weights), whole(weights), rel, whole.observed.contexts.max())
 
 
@@ -98,7 +101,7 @@ def test_how_many_weights_a_row_must_have_is_invisible(monkeypatch, few):
     usual = make(chains, c2=0.1, precision=np.float64)
     monkeypatch.setattr(references, "FEW", few)
     other = make(chains, c2=0.1, precision=np.float64)
-    assert (len(other.references.attribute) == 0) == (few == 1000)
+    assert (len(other.shards[0].references.attribute) == 0) == (few == 1000)
     weights = random_weights(usual, 6)
     assert_same(other(weights), usual(weights), 1e-12, usual.observed.contexts.max())
 
@@ -229,3 +232,63 @@ def test_the_same_input_gives_the_same_numbers():
     a, b, c = first(weights), second(weights), first(weights)
     assert a[0] == b[0] == c[0]
     assert a[1].tolist() == b[1].tolist() == c[1].tolist()
+
+
+# ── shards ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def cut(chains, pieces):
+    """The same sequences in several shards, each with the rows that it needs, in an order of its own."""
+    for members in np.array_split(np.arange(len(chains.offsets) - 1), pieces):
+        lo, hi = chains.offsets[members[0]], chains.offsets[members[-1] + 1]
+        design = chains.design
+        used, row_of = np.unique(design.row_of[lo:hi], return_inverse=True)
+        entries = [np.arange(design.indptr[r], design.indptr[r + 1]) for r in used]
+        at = np.concatenate([np.empty(0, dtype=np.int64), *entries]).astype(np.int64)
+        indptr = np.concatenate([[0], np.cumsum([len(e) for e in entries])]).astype(np.int64)
+        own = naive.Design(
+            row_of.reshape(hi - lo, -1).astype(np.int32), indptr, design.attr[at], design.value[at],
+            design.n_attributes,
+        )  # fmt: skip
+        offsets = chains.offsets[members[0] : members[-1] + 2] - lo
+        yield Shard(own, chains.labels[lo:hi], offsets)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_shards_add_up_to_the_whole(tmp_path, seed, threads, on_disk):
+    lengths = np.random.default_rng(seed).integers(0, 9, size=23)
+    chains = naive.random_chains(seed, n_labels=3 + seed, lengths=lengths, n_attributes=15, n_rows=12)
+    whole = make(chains, c2=0.2)
+    shards = list(cut(chains, 4))
+    layout, observed = observe_all(shards, chains.n_labels)
+    for name in ("feature", "label", "moves", "starts", "ends"):
+        assert np.array_equal(getattr(layout, name), getattr(whole.layout, name))
+    assert observed.events == pytest.approx(whole.observed.events)
+    assert observed.contexts == pytest.approx(whole.observed.contexts)
+    sample = Sample(shards, layout, observed, Shelf(tmp_path) if on_disk else None)
+    parts = ChainObjective(sample, c2=0.2, threads=threads, precision=np.float64)
+    assert len(parts.shards) == 4
+    weights = random_weights(whole, seed)
+    assert_same(parts(weights), whole(weights), 1e-11, observed.contexts.max())
+
+
+@pytest.mark.parametrize("limit", [0, 5, 1 << 20])
+def test_when_counts_are_summed_up_is_invisible(monkeypatch, limit):
+    chains = naive.random_chains(1, n_labels=4, lengths=[5] * 20, n_attributes=12, n_rows=9)
+    layout, observed = observe(*chains.arguments)
+    monkeypatch.setattr(layouts, "MANY", limit)
+    found, counts = observe_all(list(cut(chains, 7)), 4)
+    assert np.array_equal(found.label, layout.label)
+    assert counts.events == pytest.approx(observed.events)
+
+
+def test_lost_digits_in_one_shard_make_all_of_them_double():
+    chains = naive.random_chains(2, n_labels=3, lengths=[4] * 12, n_attributes=6, values=False)
+    layout, observed = observe(*chains.arguments)
+    parts = ChainObjective(Sample(list(cut(chains, 3)), layout, observed))
+    weights = random_weights(parts, 2, size=60.0)
+    exact = make(chains)
+    assert parts(weights)[0] == pytest.approx(exact(weights)[0], rel=1e-9)
+    assert parts.precision == np.float64

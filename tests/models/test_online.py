@@ -11,9 +11,9 @@ import pytest
 
 from conseq.models import online as module
 from conseq.models.crf import ALGORITHMS, CRF, ChainModel, WarmStart
-from conseq.models.layout import observe
+from conseq.models.layout import Shard, observe
 from conseq.models.objective import ChainObjective
-from conseq.models.online import AdaGrad, Perceptron, data_of, flat, room_for, vector_of
+from conseq.models.online import AdaGrad, Common, Perceptron, flat, room_for, vector_of
 from conseq.models.trainer import Sample
 from conseq.optimise.lbfgs import LBFGS
 
@@ -35,7 +35,7 @@ def learnable(seed, count=30, **options):
 def objective_of(chains, c2):
     layout, observed = observe(*chains.arguments)
     data = (chains.design, chains.labels, chains.offsets, layout, observed)
-    return ChainObjective(*data, c2=c2, precision=np.float64)
+    return ChainObjective(Sample.of(*data), c2=c2, precision=np.float64)
 
 
 def as_dict(model):
@@ -95,12 +95,13 @@ def test_the_gradient_of_one_batch_of_all_is_that_of_the_objective(seed):
     chains = learnable(seed)
     objective = objective_of(chains, 0.4)
     weights = np.random.default_rng(seed).normal(size=objective.layout.size)
-    sample = Sample(chains.design, chains.labels, chains.offsets, objective.layout, objective.observed)
-    data, room = data_of(sample), room_for(sample.layout, chains.design.n_attributes)
+    layout, common = objective.layout, Common(objective.layout)
+    data = common.data(common.counted(Shard(chains.design, chains.labels, chains.offsets)))
+    room = room_for(layout)
     everything = np.arange(len(data.offsets) - 1)
-    loss, _ = module.kernel.gradient(data, 0.4, everything, vector_of(sample.layout, weights), room)
+    loss, _ = module.kernel.gradient(data, 0.4, everything, vector_of(layout, weights), room)
     value, gradient = objective(weights)
-    assert flat(sample.layout, room.slope) == pytest.approx(gradient, abs=1e-9)
+    assert flat(layout, room.slope) == pytest.approx(gradient, abs=1e-9)
     assert loss + 0.4 * weights @ weights == pytest.approx(value)
 
 
@@ -202,7 +203,7 @@ def test_an_interrupt_before_the_end_of_the_first_epoch(monkeypatch, kind, name)
 def test_a_callback_that_returns_true_stops():
     chains = learnable(7)
     layout, observed = observe(*chains.arguments)
-    sample = Sample(chains.design, chains.labels, chains.offsets, layout, observed)
+    sample = Sample.of(chains.design, chains.labels, chains.offsets, layout, observed)
     result = Perceptron().train(sample, np.zeros(layout.size), lambda step: step.iteration == 3)
     assert (result.status, result.iterations, len(result.history)) == ("stopped", 3, 3)
 

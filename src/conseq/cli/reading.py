@@ -1,14 +1,14 @@
 """Reading data and models as the options say.
 
-training, test data   ─→ Corpus
-data to label         ─→ Corpora, batch by batch
+training, test data                      ─→ Corpus
+data to label, training data on disk     ─→ Corpora, batch by batch
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from conseq.corpus import Corpus
     from conseq.io.source import Block, Input, Origin
     from conseq.labeller import SequenceLabeller
+    from conseq.shards import Shards
 
 AUTO, COLUMNS, INLINE, JSONL, TEXT = "auto", "columns", "inline", "jsonl", "text"
 LABEL = "label"
+NO_LABELS = "there are no labels; give a last column with the label of each token"
 _HEAD = 1 << 16
 _OBJECT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"[^"\t]*"\s*:')
 """How JSON lines begin."""
@@ -61,7 +63,7 @@ def read_labelled(path: str, reading: Reading) -> Corpus:
     format = detect_format(block) if reading.format == AUTO else reading.format
     corpus = FORMATS[format].parse(block, **reading.options(format))
     if corpus.labels is None:
-        raise DataError("there are no labels; give a last column with the label of each token", path=path)
+        raise DataError(NO_LABELS, path=path)
     return corpus
 
 
@@ -82,7 +84,7 @@ def read_gold(path: str, reading: Reading) -> Corpus:
     return corpus
 
 
-def as_read(corpus: Corpus, reading: Reading) -> dict[str, Any]:
+def as_read(corpus: Corpus | Shards, reading: Reading) -> dict[str, Any]:
     """How the training data was read, for the model to remember."""
     return {"columns": _names(reading) or [*corpus.columns, LABEL], "tokens": reading.tokens}
 
@@ -98,7 +100,6 @@ def stream_input(
 ) -> Iterator[Corpus]:
     """Data to label, batch by batch; labels in it may be missing."""
     from conseq.io import stream
-    from conseq.io.source import open_input
 
     chosen = reading.of_model(labeller)
 
@@ -108,8 +109,31 @@ def stream_input(
             options |= {"label": _label_column(chosen, labeller), "label_optional": True, "partial": partial}
         return stream(input, format, **options)
 
-    if chosen.format != AUTO:
-        yield from batches(source, chosen.format)
+    return _streamed(source, chosen.format, batches)
+
+
+def stream_labelled(path: str, reading: Reading) -> Iterator[Corpus]:
+    """Corpora that have labels, batch by batch."""
+    from conseq.errors import DataError
+    from conseq.io import stream
+
+    def batches(input: Input, format: str) -> Iterator[Corpus]:
+        return stream(input, format, **reading.options(format))
+
+    for corpus in _streamed(path, reading.format, batches):
+        if corpus.labels is None:
+            raise DataError(NO_LABELS, path=path)
+        yield corpus
+
+
+def _streamed(
+    source: str, format: str, batches: Callable[[Input, str], Iterator[Corpus]]
+) -> Iterator[Corpus]:
+    """The batches of a source in a format; 'auto' looks at its beginning."""
+    from conseq.io.source import open_input
+
+    if format != AUTO:
+        yield from batches(source, format)
     elif os.path.isfile(source):
         yield from batches(source, detect(source))
     else:

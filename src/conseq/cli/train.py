@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -33,7 +34,7 @@ from conseq.cli.options import (
 )
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
-from conseq.cli.reading import Reading, as_read, load_model, read_labelled
+from conseq.cli.reading import Reading, as_read, load_model, read_labelled, stream_labelled
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
@@ -41,6 +42,7 @@ from conseq.cli.show import counted, percent, show, show_facts, size
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
     from conseq.labeller import FitReport, SequenceLabeller
+    from conseq.shards import Shards
 
 
 def train(
@@ -161,6 +163,25 @@ def train(
             show_default=False,
         ),
     ] = None,
+    shard_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="For data larger than memory: keep it on disk, and no more than so many tokens in memory.",
+            rich_help_panel=TRAINING,
+            show_default=False,
+        ),
+    ] = None,
+    scratch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where --shard-tokens keeps the data until it is done; the model's folder unless given.",
+            rich_help_panel=TRAINING,
+            show_default=False,
+        ),
+    ] = None,
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -177,18 +198,31 @@ def train(
       conseq train train.tsv --constraints learn -m ruled.model
       conseq train train.tsv --algorithm ap --max-iterations 5 -m quick.model
       conseq train more.tsv --from ner.model --features ner -m better.model
+      conseq train huge.tsv --shard-tokens 1000000 -m huge.model
     """
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
     rules = training_rules(constraints)
     if rules == LEARN and not folds and dev is None:
         misused("--folds 0 learns rules from development data alone; give it with --dev")
+    if rules == LEARN and folds and shard_tokens:
+        misused("with --shard-tokens rules are learned from development data alone; give --folds 0 and --dev")
+    if scratch is not None and shard_tokens is None:
+        misused("--scratch is where --shard-tokens keeps data; give both")
     with _told_if_interrupted(BEFORE):
         check_writable(model)
     reading = Reading(format, columns, tokens, scheme)
-    with _told_if_interrupted(BEFORE), training_line("F1", max_iterations, algorithm.round) as line:
+    with (
+        _told_if_interrupted(BEFORE),
+        training_line("F1", max_iterations, algorithm.round) as line,
+        ExitStack() as stack,
+    ):
         clock = Clock()
-        corpus = read_labelled(data, reading)
+        if shard_tokens is None:
+            corpus: Corpus | Shards = read_labelled(data, reading)
+        else:
+            folder = stack.enter_context(_scratch_folder(scratch or os.path.dirname(model) or "."))
+            corpus = _shards(data, reading, folder, shard_tokens)
         remembered = as_read(corpus, reading)
         alike = Reading(format, remembered["columns"], tokens, scheme)
         development = None if dev is None else read_labelled(dev, alike)
@@ -248,8 +282,24 @@ def check_writable(path: str) -> None:
         raise _Enough
 
 
+def _scratch_folder(parent: str) -> TemporaryDirectory[str]:
+    """A folder that is gone in the end, however it ends."""
+    try:
+        return TemporaryDirectory(prefix="conseq-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        from conseq.errors import ConseqError
+
+        raise ConseqError(f"{parent}: {error.strerror or error}; name a folder with --scratch") from None
+
+
+def _shards(path: str, reading: Reading, folder: str, tokens: int) -> Shards:
+    from conseq.shards import Shards
+
+    return Shards.write(stream_labelled(path, reading), folder, tokens)
+
+
 def _labeller(
-    corpus: Corpus, features: str | None, template: str | None, lexicon: list[str], **options: Any
+    corpus: Corpus | Shards, features: str | None, template: str | None, lexicon: list[str], **options: Any
 ) -> SequenceLabeller:
     from conseq.labeller import SequenceLabeller
 
@@ -278,8 +328,11 @@ _STATUS = {
 }
 
 
-def _show(result: dict[str, Any], corpus: Corpus, algorithm: Algorithm) -> None:
-    held = [(len(corpus), "sequence"), (corpus.n_tokens, "token"), (result["labels"], "label")]
+def _show(result: dict[str, Any], corpus: Corpus | Shards, algorithm: Algorithm) -> None:
+    from conseq.shards import Shards
+
+    sequences = corpus.n_sequences if isinstance(corpus, Shards) else len(corpus)
+    held = [(sequences, "sequence"), (corpus.n_tokens, "token"), (result["labels"], "label")]
     facts = [
         ("data", ", ".join(counted(*kind) for kind in held)),
         ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),

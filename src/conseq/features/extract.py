@@ -3,14 +3,16 @@
     templates ─→ groups of templates with a common key
     Corpus ─→ per group: distinct keys = rows ─→ per template: attribute of each row ─→ Design
 
-`FeatureExtractor.learn` builds the vocabulary of attributes from training data; `design` then looks up only.
+`FeatureExtractor.learn` builds the vocabulary of attributes from training data, `learn_all` from data in
+several corpora, one after the other; `design` then looks up only.
 Work is done on whole id columns, and a template is evaluated once per distinct key of its group, at a
 representative token; strings are touched once per distinct string.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -23,6 +25,7 @@ from conseq.features.codes import TupleIndex, number
 from conseq.features.design import Design, Rows, dense_rows, stack
 from conseq.features.sources import COMPUTED, Memory, Source
 from conseq.features.templates import Part, Template, parse_template
+from conseq.kernels.index import factorise
 from conseq.vocabulary import Vocabulary
 
 MERGE = 4
@@ -44,16 +47,26 @@ _Rows = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The row of each token, and a representative token of each row."""
 
 
-class _View:
-    """A corpus seen through sources and offsets; remembers what it has computed."""
+_Table = tuple[Vocabulary, NDArray[np.int32]]
+"""The strings of a column, and the value of each raw key."""
 
-    def __init__(self, corpus: Corpus, memory: Memory, reach: int) -> None:
+
+class _View:
+    """A corpus seen through sources and offsets; remembers what it has computed.
+
+    Views of corpora that share their vocabularies may share their tables.
+    """
+
+    def __init__(
+        self, corpus: Corpus, memory: Memory, reach: int, tables: dict[Source, _Table] | None = None
+    ) -> None:
         self.corpus, self.memory, self.reach = corpus, memory, reach
         self.tokens = np.arange(corpus.n_tokens)
         self._first = np.repeat(corpus.offsets[:-1], corpus.lengths)
         self._last = np.repeat(corpus.offsets[1:] - 1, corpus.lengths)
         self._raw: dict[Source, tuple[NDArray[np.int32], Vocabulary]] = {}
-        self._tables: dict[Source, NDArray[np.int32]] = {}
+        self._tables = {} if tables is None else tables
+        self._groups: dict[Group, _Rows] = {}
 
     def raw(self, source: Source) -> tuple[NDArray[np.int32], Vocabulary]:
         """The column a source is a function of: ids[T] and what they stand for."""
@@ -87,21 +100,23 @@ class _View:
 
     def _table(self, source: Source, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """Raw key → value."""
-        if source not in self._tables:
-            _, raw = self.raw(source)
+        _, raw = self.raw(source)
+        known, table = self._tables.get(source, (None, None))
+        if table is None or known is not raw:
             values = list(raw) if source.computed else source.derive(raw, self.memory)
             marks = np.arange(len(vocabulary), len(vocabulary) + 2 * self.reach)
             coded = vocabulary.encode(values)  # type: ignore[arg-type]  # None is in no vocabulary
-            self._tables[source] = np.concatenate([[-1], coded, marks]).astype(np.int32)
-        return self._tables[source]
+            table = np.concatenate([[-1], coded, marks]).astype(np.int32)
+            self._tables[source] = raw, table
+        return table
 
-    def vocabulary(self, source: Source) -> Vocabulary:
-        """The values a source takes in the corpus."""
+    def values(self, source: Source) -> list[str]:
+        """The values a source takes in the corpus, not all of them distinct."""
         ids, raw = self.raw(source)
         used = np.bincount(ids + 1, minlength=len(raw) + 1)[1:] > 0
         names = [name for name, here in zip(raw, used, strict=True) if here]
         values = names if source.computed else source.derive(names, self.memory)
-        return Vocabulary(dict.fromkeys(v for v in values if v is not None))
+        return [v for v in values if v is not None]
 
     def rows(
         self, key: Sequence[Part], vocabularies: Mapping[Source, Vocabulary], tokens: NDArray | None = None
@@ -118,6 +133,12 @@ class _View:
                 values, radix = self.value(part, vocabularies[part.source], tokens)
                 parts.append((values + 1, radix + 1))
         return number(parts)
+
+    def group(self, group: Group, vocabularies: Mapping[Source, Vocabulary]) -> _Rows:
+        """The rows of a group."""
+        if group not in self._groups:
+            self._groups[group] = self.rows(group.key, vocabularies)
+        return self._groups[group]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +173,13 @@ def _expected_rows(first: NDArray[np.int32], n_sample: int, n_tokens: int) -> fl
 
 
 def _plan(
-    templates: Sequence[Template], view: _View, vocabularies: Mapping[Source, Vocabulary]
+    templates: Sequence[Template], view: _View, vocabularies: Mapping[Source, Vocabulary], total: int
 ) -> tuple[Group, ...]:
-    """Which templates share a group.
+    """Which templates share a group, judged by the first tokens of a view of so many in all.
 
     A group costs work per token, each template in it work per row. So a template, the finest first, joins the
     group to which it adds least work, unless a group of its own costs less.
     """
-    total = view.corpus.n_tokens
     sample = view.tokens[:SAMPLE]
     single = []
     for i, template in enumerate(templates):
@@ -210,30 +230,57 @@ class FeatureExtractor:
     ) -> tuple[FeatureExtractor, Design]:
         """The attributes that occur at least `min_count` times, and the design of the corpus itself."""
         wanted = _parsed(templates)
-        memory = Memory.of(corpus, lexicons or {})
-        view = _View(corpus, memory, max((t.reach for t in wanted), default=0))
-        sources = dict.fromkeys(part.source for t in wanted for part in t.parts)
-        vocabularies = {source: view.vocabulary(source) for source in sources}
-        groups = _plan(wanted, view, vocabularies)
-        indexes: dict[int, TupleIndex] = {}
-        rows = [view.rows(group.key, vocabularies) for group in groups]
-        for group, (row_of, first) in zip(groups, rows, strict=True):
-            tokens = np.bincount(row_of, minlength=len(first))
-            for i in group.templates:
-                parts = [view.value(p, vocabularies[p.source], first) for p in wanted[i].parts]
-                indexes[i] = _learn_index(parts, tokens, min_count)
-        ordered = tuple(indexes[i] for i in range(len(wanted)))
-        extractor = cls(wanted, groups, vocabularies, ordered, memory, _frequent(corpus.bags, min_count))
-        return extractor, extractor._design(view, rows)
+        view = _View(corpus, Memory.of([corpus], lexicons or {}), _reach(wanted))
+        extractor = cls._learned([view], wanted, corpus.n_tokens, min_count)
+        return extractor, extractor._design(view)
+
+    @classmethod
+    def learn_all(
+        cls,
+        corpora: Iterable[Corpus],
+        templates: str | Iterable[str | Template],
+        *,
+        min_count: int = 1,
+        lexicons: Mapping[str, Iterable[str]] | None = None,
+    ) -> FeatureExtractor:
+        """The attributes of all the corpora, which are gone through several times and one at a time."""
+        wanted = _parsed(templates)
+        views = _Views(corpora, Memory.of(corpora, lexicons or {}), _reach(wanted))
+        return cls._learned(views, wanted, sum(corpus.n_tokens for corpus in corpora), min_count)
+
+    @classmethod
+    def _learned(
+        cls, views: Iterable[_View], templates: tuple[Template, ...], n_tokens: int, min_count: int
+    ) -> FeatureExtractor:
+        sources = dict.fromkeys(part.source for t in templates for part in t.parts)
+        vocabularies = _vocabularies(views, sources)
+        groups: tuple[Group, ...] = ()
+        found = [_Tuples() for _ in templates]
+        bags: Counter[str] = Counter()
+        for view in views:
+            groups = groups or _plan(templates, view, vocabularies, n_tokens)
+            for group in groups:
+                row_of, first = view.group(group, vocabularies)
+                tokens = np.bincount(row_of, minlength=len(first))
+                for i in group.templates:
+                    parts = [view.value(p, vocabularies[p.source], first) for p in templates[i].parts]
+                    found[i].add(parts, tokens)
+            bags.update(_bag_counts(view.corpus.bags))
+            memory = view.memory
+        bag = Vocabulary(name for name, n in bags.items() if n >= min_count)
+        indexes = tuple(each.index(min_count) for each in found)
+        return cls(templates, groups, vocabularies, indexes, memory, bag)
 
     def design(self, corpus: Corpus) -> Design:
         """The design of another corpus over the attributes known; unknown ones are left out."""
         return self._design(_View(corpus, self.memory, self.reach))
 
-    def _design(self, view: _View, rows: Sequence[_Rows] | None = None) -> Design:
-        if rows is None:
-            rows = [view.rows(group.key, self.vocabularies) for group in self.groups]
-        groups = [self._group(view, g, *r) for g, r in zip(self.groups, rows, strict=True)]
+    def designs(self, corpora: Iterable[Corpus]) -> Iterable[Design]:
+        """The designs of corpora that share their vocabularies, one at a time; can be gone through again."""
+        return _Designs(self, _Views(corpora, self.memory, self.reach))
+
+    def _design(self, view: _View) -> Design:
+        groups = [self._group(view, g, *view.group(g, self.vocabularies)) for g in self.groups]
         if len(self.bag):
             groups.append(self._bag_rows(view.corpus))
         return stack(groups, view.corpus.n_tokens, self.n_attributes)
@@ -261,7 +308,7 @@ class FeatureExtractor:
     @cached_property
     def reach(self) -> int:
         """How far the templates look."""
-        return max((t.reach for t in self.templates), default=0)
+        return _reach(self.templates)
 
     @cached_property
     def bases(self) -> NDArray[np.int64]:
@@ -315,19 +362,83 @@ def _parsed(templates: str | Iterable[str | Template]) -> tuple[Template, ...]:
     return tuple(wanted)
 
 
-def _learn_index(parts: Sequence[CodedPart], tokens: NDArray, min_count: int) -> TupleIndex:
-    """The attributes of a template from its values at the rows of its group, tokens[R] per row."""
-    index, ids = TupleIndex.learn(parts)
-    if min_count <= 1:
-        return index
-    counts = np.bincount(ids + 1, weights=tokens, minlength=len(index) + 1)[1:]
-    return index.keep(counts >= min_count)
+def _reach(templates: Iterable[Template]) -> int:
+    return max((t.reach for t in templates), default=0)
 
 
-def _frequent(bags: Bags | None, min_count: int) -> Vocabulary:
+@dataclass(frozen=True)
+class _Views:
+    """A view of one corpus after the other, as often as one likes."""
+
+    corpora: Iterable[Corpus]
+    memory: Memory
+    reach: int
+    tables: dict[Source, _Table] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[_View]:
+        return (_View(corpus, self.memory, self.reach, self.tables) for corpus in self.corpora)
+
+
+@dataclass(frozen=True)
+class _Designs:
+    extractor: FeatureExtractor
+    views: _Views
+
+    def __iter__(self) -> Iterator[Design]:
+        return map(self.extractor._design, self.views)
+
+
+def _vocabularies(views: Iterable[_View], sources: Iterable[Source]) -> dict[Source, Vocabulary]:
+    """The values that each source takes, in order of first sight."""
+    found: dict[Source, dict[str, None]] = {source: {} for source in sources}
+    for view in views:
+        for source, values in found.items():
+            values.update(dict.fromkeys(view.values(source)))
+    return {source: Vocabulary(values) for source, values in found.items()}
+
+
+class _Tuples:
+    """The tuples of a template's values and their counts, added corpus by corpus."""
+
+    def __init__(self) -> None:
+        self.parts: list[Sequence[CodedPart]] = []
+        self.counts: list[NDArray] = []
+        self.waiting, self.known = 0, 0
+
+    def add(self, parts: Sequence[CodedPart], counts: NDArray) -> None:
+        """More of them; what waits is summed up once it is as much as what is known."""
+        if self.waiting > self.known:
+            self._sum()
+        self.parts.append(parts)
+        self.counts.append(counts)
+        self.waiting += len(counts)
+
+    def index(self, min_count: int) -> TupleIndex:
+        """Those that occur often enough, numbered in order of first sight."""
+        index, ids = TupleIndex.learn(self._joined())
+        return index if min_count <= 1 else index.keep(self._totals(ids, len(index)) >= min_count)
+
+    def _sum(self) -> None:
+        joined = self._joined()
+        index, ids = TupleIndex.learn(joined)
+        _, first = factorise(ids.astype(np.int64))
+        self.counts = [self._totals(ids, len(index))]
+        self.parts = [[(values[first], radix) for values, radix in joined]]
+        self.waiting, self.known = 0, len(index)
+
+    def _totals(self, ids: NDArray[np.int32], size: int) -> NDArray:
+        return np.bincount(ids + 1, weights=np.concatenate(self.counts), minlength=size + 1)[1:]
+
+    def _joined(self) -> Sequence[CodedPart]:
+        if len(self.parts) == 1:
+            return self.parts[0]
+        columns = zip(*self.parts, strict=True)
+        return [(np.concatenate([values for values, _ in column]), column[0][1]) for column in columns]
+
+
+def _bag_counts(bags: Bags | None) -> dict[str, int]:
+    """How many tokens have each attribute of the bags."""
     if bags is None:
-        return Vocabulary(())
-    counts = np.bincount(bags.ids, minlength=len(bags.vocabulary))
-    return Vocabulary(
-        n for n, c in zip(bags.vocabulary, counts.tolist(), strict=True) if c >= max(1, min_count)
-    )
+        return {}
+    counts = np.bincount(bags.ids, minlength=len(bags.vocabulary)).tolist()
+    return {name: n for name, n in zip(bags.vocabulary, counts, strict=True) if n}

@@ -99,18 +99,23 @@ class Memory:
     lexicons: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, corpus: Corpus, lexicons: Mapping[str, Iterable[str]]) -> Memory:
+    def of(cls, corpora: Iterable[Corpus], lexicons: Mapping[str, Iterable[str]]) -> Memory:
         """Words seen more than once in training are known; lexicons are cut into words."""
-        known: frozenset[str] = frozenset()
-        if corpus.columns:
+        seen: set[str] = set()
+        known: set[str] = set()
+        for corpus in corpora:
+            if not corpus.columns:
+                break
             column = corpus.columns[corpus.token_column]
-            counts = np.bincount(column.ids, minlength=len(column.vocabulary))
-            known = frozenset(word for word, n in zip(column.vocabulary, counts, strict=True) if n > 1)
+            counts = np.bincount(column.ids, minlength=len(column.vocabulary)).tolist()
+            here = [(word, n) for word, n in zip(column.vocabulary, counts, strict=True) if n]
+            known.update(word for word, n in here if n > 1 or word in seen)
+            seen.update(word for word, _ in here)
         entries = {
             name: tuple(dict.fromkeys(tuple(e.lower().split()) for e in lines if e.strip()))
             for name, lines in lexicons.items()
         }
-        return cls(known, entries)
+        return cls(frozenset(known), entries)
 
     def to_dict(self) -> dict[str, Any]:
         return {

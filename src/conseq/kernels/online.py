@@ -42,6 +42,7 @@ class Data(NamedTuple):
     label: Array  # [F]
     uses: Array  # [A] entries of all tokens that are this attribute
     known: Array  # [Y·Y + 2·Y] 1 where a weight exists, else 0
+    n_sequences: int  # in all of the training data, of which this may be a part
     n_labels: int
 
 
@@ -321,7 +322,7 @@ def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: in
 def penalise(data: Data, c2: float, sequences: int, touched: int, weights: Vector, room: Room) -> None:
     """Adds the gradient of the batch's share of c2 ‖w‖²; what has no weight gets the slope 0."""
     chain, slope = weights.chain, room.slope.chain
-    share = 2 * c2 * sequences / (data.offsets.size - 1)
+    share = 2 * c2 * sequences / data.n_sequences
     for f in range(chain.size):
         slope[f] = data.known[f] * (slope[f] + share * chain[f])
     state, slope, feature = weights.state, room.slope.state, data.feature

@@ -35,10 +35,10 @@ from conseq.labeller.learning import FOLDS, gather
 from conseq.labeller.rules import LEARN, rules_of
 from conseq.labeller.training import (
     FitReport,
+    TrainingData,
     check_options,
     optimiser_for,
     templates_for,
-    training_labels,
 )
 from conseq.mining.recipe import Learned, Recipe, Stage, learn_rules
 from conseq.mining.tau import choose_tau
@@ -46,6 +46,7 @@ from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems
 from conseq.schema import Schema, Scheme, convert_column
+from conseq.shards import Shards
 from conseq.threads import cores
 from conseq.vocabulary import Vocabulary
 
@@ -149,7 +150,7 @@ class SequenceLabeller(Estimator):
         watch: Callable[[Progress], None] | None = None,
         stage: Callable[[Stage], None] = lambda _: None,
     ) -> SequenceLabeller:
-        """Learn from labelled sequences.
+        """Learn from labelled sequences, or from `conseq.Shards`, which need not fit in memory.
 
         With `development` the iterate that scores best there is kept, otherwise the last. `warm` is a trained
         labeller whose weights are the starting point. `watch` is called after each iteration, `stage` at each
@@ -157,32 +158,31 @@ class SequenceLabeller(Estimator):
         """
         check_options(self.get_params())
         vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
-        corpus = corpus_from(X, y)
-        labels, source = training_labels(corpus, self.scheme)
-        self.schema_ = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
-        self.source_scheme_ = source
+        given = X if isinstance(X, Shards) else corpus_from(X, y)
+        data = TrainingData.of(given, self.scheme)
+        self.schema_ = Schema(data.labels.names, Scheme.BIO if data.source is Scheme.IOB1 else data.source)
+        self.source_scheme_ = data.source
         learns = isinstance(self.constraints, str) and self.constraints == LEARN
         if learns:
-            learning.check(self, development)
+            learning.check(self, given, development)
         self.learned_: Learned | None = None
         self.tau_: float | None = None
         self.constraints_ = rules_of(None if learns else self.constraints, self.schema_)
-        Program.of(self.constraints_, self.schema_, corpus.select([0]))  # raises if they need other columns
+        Program.of(
+            self.constraints_, self.schema_, data.first.select([0])
+        )  # raises if they need other columns
         begun = time.perf_counter()
-        templates = templates_for(self.features, corpus)
-        self.columns_ = list(corpus.columns)
+        templates = templates_for(self.features, data.first)
+        self.columns_ = list(data.first.columns)
         self.input_: dict[str, Any] = {}  # how the data was read, for whoever reads more of it
-        extractor, design = FeatureExtractor.learn(
-            corpus, templates, min_count=self.min_count, lexicons=self.lexicons
-        )
+        extractor, shards = data.features(templates, min_count=self.min_count, lexicons=self.lexicons)
         if not extractor.n_attributes:
             raise DataError("no attribute occurs often enough to be learned from; lower min_count")
         featured = time.perf_counter()
-        model, training = self._crf().fit(
-            design,
-            labels.ids,
-            corpus.offsets,
+        model, training = self._crf().fit_all(
+            shards,
             len(self.schema_),
+            shelf=data.shelf,
             warm=None if warm is None else warm.weights_for(extractor, self.schema_),
             development=self._development_score(development, extractor),
             watch=watch,
@@ -192,12 +192,12 @@ class SequenceLabeller(Estimator):
         seconds = {"features": featured - begun, "train": training.seconds}
         self.report_ = FitReport(training, seconds, len(self.schema_), self.n_threads)
         if learns and training.status != "interrupted":
-            self._learn_rules(corpus, development, watch, stage)
+            self._learn_rules(given, development, watch, stage)
         return self
 
     def _learn_rules(
         self,
-        corpus: Corpus,
+        corpus: Corpus | Shards,
         development: Corpus | None,
         watch: Callable[[Progress], None] | None,
         stage: Callable[[Stage], None],

@@ -23,6 +23,7 @@ from conseq.mining.recipe import Stage
 from conseq.models.crf import Progress
 from conseq.potentials import Potentials
 from conseq.schema import Schema, Scheme
+from conseq.shards import Shards
 
 if TYPE_CHECKING:
     from conseq.labeller.core import SequenceLabeller
@@ -35,7 +36,7 @@ StageWatch = Callable[[Stage], None]
 
 def gather(
     labeller: SequenceLabeller,
-    corpus: Corpus,
+    corpus: Corpus | Shards,
     development: Corpus | None = None,
     *,
     watch: FitWatch | None = None,
@@ -46,19 +47,24 @@ def gather(
     watch    called after each iteration of training on folds
     stage    called when something else begins
     """
-    check(labeller, development)
+    check(labeller, corpus, development)
     parts = []
-    if labeller.folds:
+    if labeller.folds and isinstance(corpus, Corpus):
         parts.append(cross_fitted(labeller, corpus, watch=watch, stage=stage))
     if development is not None:
         parts.append(evidence_of(labeller, development))
     return parts[0] if len(parts) == 1 else Evidence.joined(_alike(parts))
 
 
-def check(labeller: SequenceLabeller, development: Corpus | None) -> None:
+def check(labeller: SequenceLabeller, corpus: Corpus | Shards, development: Corpus | None) -> None:
     """Raise if rules cannot be learned so, before anything is trained."""
     if labeller.recipe is not None:
         labeller.recipe.check()
+    if labeller.folds and isinstance(corpus, Shards):
+        raise ConseqError(
+            "folds are parts of data in memory, and this is on disk; set folds to 0 and give development "
+            "data to learn rules from"
+        )
     if not labeller.folds and development is None:
         raise ConseqError(
             "rules are learned from data that a model has not seen; set folds to 2 or more, or give "

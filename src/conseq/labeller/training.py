@@ -1,24 +1,30 @@
 """What a labeller learns from, and the report of how it went.
 
-labelled corpus ─→ training_labels ─→ labels without unused ones, in a scheme that decoding knows
+labelled corpus, or Shards ─→ TrainingData ─→ labels without unused ones, in a scheme that decoding knows
+                                    └─features─→ FeatureExtractor, shards for a model
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
 from conseq.decoders.choose import find_decoder
 from conseq.errors import ConseqError, DataError
-from conseq.features import Template, parse_templates, preset
+from conseq.features import FeatureExtractor, Template, parse_templates, preset
+from conseq.features.design import Design
 from conseq.models.crf import ALGORITHMS, TrainingReport
+from conseq.models.layout import Shard
 from conseq.models.trainer import Trainer
 from conseq.optimise.lbfgs import LBFGS
 from conseq.schema import Schema, Scheme, convert_column
+from conseq.shards import Shards
+from conseq.shelf import Shelf
 from conseq.vocabulary import Vocabulary
 
 MANY_LABELS = 500
@@ -93,21 +99,78 @@ def templates_for(features: str | Iterable[str | Template], corpus: Corpus) -> t
     return (*(t for t in given if isinstance(t, Template)), *parsed)
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Labelled corpora, one in memory or several on disk; IOB1 is turned into BIO."""
+
+    corpora: list[Corpus] | Shards
+    labels: Vocabulary  # without unused ones
+    source: Scheme  # that they were written in
+
+    @classmethod
+    def of(cls, given: Corpus | Shards, scheme: str) -> TrainingData:
+        corpora = [given] if isinstance(given, Corpus) else given
+        if not given.n_tokens:
+            raise DataError("there is nothing to learn from: the training data has no tokens")
+        used: dict[str, None] = {}
+        for corpus in corpora:
+            labels = corpus.full_labels()
+            used.update((labels.vocabulary[i], None) for i in np.unique(labels.ids).tolist())
+        if len(used) > max(MANY_LABELS, given.n_tokens // 5):
+            raise DataError(
+                f"{len(used):,} different labels for {given.n_tokens:,} tokens; is this the label column? "
+                "Name the columns in their order (--columns)"
+            )
+        sequences = (s for corpus in corpora for s in corpus.label_sequences()) if scheme == "auto" else None
+        source = Schema.infer(Vocabulary(used), scheme, sequences).scheme
+        if source is Scheme.IOB1:
+            used = dict.fromkeys(name for corpus in corpora for name in _as_bio(corpus).vocabulary)
+        return cls(corpora, Vocabulary(used), source)
+
+    @property
+    def first(self) -> Corpus:
+        """The first corpus: what columns there are, and some tokens."""
+        return next(iter(self.corpora))
+
+    @property
+    def shelf(self) -> Shelf | None:
+        """Where training may keep things; None: in memory."""
+        return self.corpora.shelf if isinstance(self.corpora, Shards) else None
+
+    def ids(self, corpus: Corpus) -> NDArray[np.int32]:
+        """The labels of one of the corpora."""
+        labels = _as_bio(corpus) if self.source is Scheme.IOB1 else corpus.full_labels()
+        return self.labels.encode(labels.vocabulary)[labels.ids]
+
+    def features(
+        self, templates: tuple[Template, ...], **options: Any
+    ) -> tuple[FeatureExtractor, Iterable[Shard]]:
+        """Attributes by these templates, and the data as a model learns from it."""
+        if isinstance(self.corpora, Shards):
+            extractor = FeatureExtractor.learn_all(self.corpora, templates, **options)
+            return extractor, _ShardsOnDisk(self, extractor.designs(self.corpora))
+        corpus = self.first
+        extractor, design = FeatureExtractor.learn(corpus, templates, **options)
+        return extractor, [Shard(design, self.ids(corpus), corpus.offsets)]
+
+
+@dataclass(frozen=True, eq=False)
+class _ShardsOnDisk:
+    """What a model learns from, made anew whenever it is gone through."""
+
+    data: TrainingData
+    designs: Iterable[Design]
+
+    def __iter__(self) -> Iterator[Shard]:
+        for corpus, design in zip(self.data.corpora, self.designs, strict=True):
+            yield Shard(design, self.data.ids(corpus), corpus.offsets)
+
+
+def _as_bio(corpus: Corpus) -> Column:
+    return convert_column(corpus.full_labels(), corpus.offsets, Scheme.IOB1, Scheme.BIO)
+
+
 def training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
     """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
-    if not corpus.n_tokens:
-        raise DataError("there is nothing to learn from: the training data has no tokens")
-    given = corpus.full_labels()
-    used = np.unique(given.ids)
-    if len(used) > max(MANY_LABELS, corpus.n_tokens // 5):
-        raise DataError(
-            f"{len(used):,} different labels for {corpus.n_tokens:,} tokens; is this the label column? "
-            "Name the columns in their order (--columns)"
-        )
-    vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
-    labels = Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
-    sequences = corpus.split(labels.strings()) if scheme == "auto" else None
-    source = Schema.infer(vocabulary, scheme, sequences).scheme
-    if source is Scheme.IOB1:
-        labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
-    return labels, source
+    data = TrainingData.of(corpus, scheme)
+    return Column(data.ids(corpus), data.labels), data.source

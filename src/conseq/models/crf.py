@@ -11,7 +11,7 @@ as a perceptron; `ALGORITHMS` has the ways to train.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,12 +20,13 @@ from threadpoolctl import threadpool_limits
 
 from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
-from conseq.models.layout import Layout, Observed, observe
+from conseq.models.layout import Layout, Observed, Shard, observe_all
 from conseq.models.objective import ChainObjective
 from conseq.models.online import AdaGrad, Perceptron
 from conseq.models.trainer import Sample, Trainer
 from conseq.optimise.lbfgs import LBFGS, Callback, Result, Step
 from conseq.potentials import Potentials
+from conseq.shelf import Shelf
 from conseq.threads import map_chunks
 
 ALGORITHMS: Mapping[str, type[LBFGS] | type[Trainer]] = {
@@ -190,11 +191,28 @@ class CRF:
         watch: Callable[[Progress], None] | None = None,
     ) -> tuple[ChainModel, TrainingReport]:
         """Train; with `development` (higher is better) the best iterate is kept, otherwise the last."""
+        shards = [Shard(design, labels, offsets)]
+        return self.fit_all(shards, n_labels, warm=warm, development=development, watch=watch)
+
+    def fit_all(
+        self,
+        shards: Iterable[Shard],
+        n_labels: int,
+        *,
+        shelf: Shelf | None = None,
+        warm: WarmStart | None = None,
+        development: Callable[[ChainModel], float] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> tuple[ChainModel, TrainingReport]:
+        """The same for data in shards, which are gone through several times.
+
+        With a shelf, what training makes of them is kept there, and one of them at a time is in memory.
+        """
         begun = time.perf_counter()
-        layout, observed = observe(
-            design, labels, offsets, n_labels, transitions=self.transitions, boundaries=self.boundaries
+        layout, observed = observe_all(
+            shards, n_labels, transitions=self.transitions, boundaries=self.boundaries
         )
-        sample = Sample(design, labels, offsets, layout, observed)
+        sample = Sample(shards, layout, observed, shelf)
         tracker = _Tracker(layout, development, watch, begun)
         trainer = self._trainer()
         with threadpool_limits(1, user_api="blas"):
@@ -210,7 +228,7 @@ class CRF:
             seconds=time.perf_counter() - begun,
             status=result.status,
             features=int(np.count_nonzero(weights)) if trainer.sparse else layout.size,
-            attributes=design.n_attributes,
+            attributes=len(layout.feature) - 1,
             best_iteration=tracker.best_iteration or result.iterations,
             development=tracker.top if development else None,
             history=tracker.history,
@@ -238,9 +256,8 @@ class _FullBatch:
 
     def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
         objective = ChainObjective(
-            sample.design, sample.labels, sample.offsets, sample.layout, sample.observed,
-            c2=self.optimiser.c2, threads=self.threads, precision=self.precision,
-        )  # fmt: skip
+            sample, c2=self.optimiser.c2, threads=self.threads, precision=self.precision
+        )
         scale = curvature_scale(sample.observed, self.optimiser.c2)
         return self.optimiser.minimise(objective, start, scale=scale, callback=callback)
 

@@ -7,6 +7,7 @@ As in CRFsuite, a weight exists only for what was seen in training; everything e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,6 +70,15 @@ class Observed:
     contexts: NDArray[np.float64]  # [F] Σ |value| where it could have happened
 
 
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Labelled sequences: all of the training data, or a part of what is larger than memory."""
+
+    design: Design
+    labels: NDArray[np.int32]  # [T]
+    offsets: NDArray[np.int64]  # [N+1]
+
+
 def observe(
     design: Design,
     labels: NDArray[np.int32],
@@ -79,25 +89,64 @@ def observe(
     boundaries: bool = True,
 ) -> tuple[Layout, Observed]:
     """The weights that training data calls for, with their counts."""
-    feature, label, state_events, state_contexts = _state_features(design, labels, n_labels)
-    filled = offsets[:-1][np.diff(offsets) > 0]
-    moves, move_events, move_contexts = _moves(move_counts(labels, offsets, n_labels), transitions)
-    last = offsets[1:][np.diff(offsets) > 0] - 1
-    starts, start_events = _ends(labels[filled], n_labels, boundaries)
-    ends, end_events = _ends(labels[last], n_labels, boundaries)
-    layout = Layout(n_labels, feature, label, moves, starts, ends)
+    shards = [Shard(design, labels, offsets)]
+    return observe_all(shards, n_labels, transitions=transitions, boundaries=boundaries)
+
+
+def observe_all(
+    shards: Iterable[Shard], n_labels: int, *, transitions: bool = True, boundaries: bool = True
+) -> tuple[Layout, Observed]:
+    """The same for data in several shards, one after the other."""
+    seen = _Pile()
+    moves = np.zeros((n_labels, n_labels), dtype=np.int64)
+    first, last = np.zeros(n_labels, dtype=np.int64), np.zeros(n_labels, dtype=np.int64)
+    n_attributes = 0
+    for shard in shards:
+        _add_state_features(seen, shard, n_labels)
+        n_attributes = shard.design.n_attributes
+        filled = np.diff(shard.offsets) > 0
+        moves += move_counts(shard.labels, shard.offsets, n_labels)
+        first += np.bincount(shard.labels[shard.offsets[:-1][filled]], minlength=n_labels)
+        last += np.bincount(shard.labels[shard.offsets[1:][filled] - 1], minlength=n_labels)
+    feature, label, state_events, state_contexts = _state_features(seen, n_attributes, n_labels)
+    move, move_events, move_contexts = _moves(moves, transitions)
+    starts, start_events = _ends(first, boundaries)
+    ends, end_events = _ends(last, boundaries)
+    layout = Layout(n_labels, feature, label, move, starts, ends)
     events = np.concatenate([state_events, move_events, start_events, end_events])
-    many = np.full(len(starts) + len(ends), float(len(filled)))
+    many = np.full(len(starts) + len(ends), float(first.sum()))
     return layout, Observed(events, np.concatenate([state_contexts, move_contexts, many]))
 
 
-def _state_features(
-    design: Design, labels: NDArray[np.int32], n_labels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    """(attribute, label) pairs seen, by attribute: bounds, labels, events, contexts."""
-    found = []
+MANY = 1 << 20
+"""Codes fewer than this are summed up at the end only."""
+
+
+class _Pile:
+    """Codes with weights to be summed by code; summed up whenever they have become twice as many."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[NDArray, ...]] = []
+        self.size, self.limit = 0, MANY
+
+    def add(self, codes: NDArray[np.int64], *weights: NDArray) -> None:
+        self.parts.append((codes, *weights))
+        self.size += len(codes)
+        if self.size > self.limit:
+            self.parts = [self.sums()]
+            self.size = len(self.parts[0][0])
+            self.limit = max(2 * self.size, MANY)
+
+    def sums(self) -> tuple[NDArray, ...]:
+        """The distinct codes, and the sums of their weights."""
+        return _summed(*(np.concatenate(parts) for parts in zip(*self.parts, strict=True)))
+
+
+def _add_state_features(seen: _Pile, shard: Shard, n_labels: int) -> None:
+    """The (attribute, label) pairs of a shard, as codes, with Σ value and Σ |value|."""
+    design = shard.design
     for g in range(design.row_of.shape[1]):
-        pairs = design.row_of[:, g].astype(np.int64) * n_labels + labels
+        pairs = design.row_of[:, g].astype(np.int64) * n_labels + shard.labels
         ids, first = factorise(pairs)
         counts = np.bincount(ids, minlength=len(first))
         row, label = pairs[first] // n_labels, pairs[first] % n_labels
@@ -105,12 +154,18 @@ def _state_features(
         entry = flat_ranges(design.indptr[row], lengths)
         codes = design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths)
         weights = np.repeat(counts, lengths) * design.value[entry].astype(np.float64)
-        found.append(_summed(codes, weights, np.abs(weights)))  # group by group, for there may be very many
-    code, events, size = _summed(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        seen.add(*_summed(codes, weights, np.abs(weights)))  # group by group, for there may be very many
+
+
+def _state_features(
+    seen: _Pile, n_attributes: int, n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """(attribute, label) pairs seen, by attribute: bounds, labels, events, contexts."""
+    code, events, size = seen.sums()
     order = np.argsort(code, kind="stable")
     attribute, label = np.divmod(code[order], n_labels)
-    feature = np.searchsorted(attribute, np.arange(design.n_attributes + 1)).astype(np.int64)
-    contexts = np.bincount(attribute, weights=size[order], minlength=design.n_attributes)[attribute]
+    feature = np.searchsorted(attribute, np.arange(n_attributes + 1)).astype(np.int64)
+    contexts = np.bincount(attribute, weights=size[order], minlength=n_attributes)[attribute]
     return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
 
 
@@ -148,7 +203,6 @@ def _moves(
     return moves, counts[counts > 0].astype(np.float64), contexts.astype(np.float64)
 
 
-def _ends(labels: NDArray, n_labels: int, wanted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    counts = np.bincount(labels, minlength=n_labels) if wanted else np.zeros(n_labels)
-    seen = np.flatnonzero(counts)
+def _ends(counts: NDArray[np.int64], wanted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    seen = np.flatnonzero(counts) if wanted else np.empty(0, dtype=np.int64)
     return seen.astype(np.int32), counts[seen].astype(np.float64)

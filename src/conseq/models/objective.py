@@ -7,25 +7,27 @@
 
 The sequences of a chunk are sorted by length and packed time step by time step, so that one step of the
 recursion for all of them is one matrix product (`kernels/scaled.py`); in single precision where that loses
-nothing, else in double.
+nothing, else in double. Data larger than memory is in shards, whose values and gradients add up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.kernels import scaled
 from conseq.kernels.vectors import LANES
-from conseq.models.layout import Layout, Observed, move_counts
+from conseq.models.layout import Layout, Shard, move_counts
 from conseq.models.references import References
+from conseq.models.trainer import Sample
+from conseq.shelf import Arrays
 from conseq.threads import map_chunks, run
 
 CHUNK_BYTES, CHUNK_TOKENS = 1 << 19, 1 << 11
@@ -83,22 +85,80 @@ def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
     return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
 
 
-class Part:
-    """The chunks that one thread works on, one after the other, its room for one of them, and its sums."""
+class Sizes(NamedTuple):
+    """What room a shard takes: tokens of its largest chunk, its rows, its attributes that have a vector."""
 
-    def __init__(
-        self, chunks: Sequence[Chunk], found: References, layout: Layout, width: int, precision: np.dtype
-    ) -> None:
-        self.chunks = chunks
-        largest = max((chunk.hi - chunk.lo for chunk in chunks), default=0)
-        self.scores, self.alpha, self.residual = (np.empty((largest, width), precision) for _ in range(3))
-        self.scale = np.empty(largest, precision)
-        self.rows = np.empty((len(found.rows), width), precision)
-        self.attributes = np.empty((len(found.attribute), width), precision)
+    chunk: int = 0
+    rows: int = 0
+    attributes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A shard as the objective goes through it."""
+
+    chunks: tuple[Chunk, ...]
+    last: NDArray[np.int64]  # [N] packed places of the last tokens, in order
+    gold: NDArray[np.int32]  # [T] labels in packed order
+    references: References
+
+    @classmethod
+    def of(cls, shard: Shard, layout: Layout, tokens_each: int) -> Packed:
+        packing = pack(shard.offsets, tokens_each)
+        found = References.of(shard.design, layout, packing.token)
+        return cls(packing.chunks, packing.last, shard.labels[packing.token], found)
+
+    @property
+    def sizes(self) -> Sizes:
+        found = self.references
+        largest = max((chunk.hi - chunk.lo for chunk in self.chunks), default=0)
+        return Sizes(largest, len(found.rows), len(found.attribute))
+
+    def ends_of(self, chunk: Chunk) -> NDArray[np.int64]:
+        """The last tokens of the chunk's sequences, counted from its first."""
+        return (
+            self.last[np.searchsorted(self.last, chunk.lo) : np.searchsorted(self.last, chunk.hi)] - chunk.lo
+        )
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All there is to store."""
+        steps = [chunk.steps for chunk in self.chunks]
+        return {
+            "lo": np.array([chunk.lo for chunk in self.chunks], dtype=np.int64),
+            "lengths": np.array([len(s) for s in steps], dtype=np.int64),
+            "steps": np.concatenate([np.empty(0, dtype=np.int64), *steps]),
+            "last": self.last,
+            "gold": self.gold,
+            **self.references.arrays(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Packed:
+        steps = np.split(arrays["steps"], np.cumsum(arrays["lengths"])[:-1]) if len(arrays["lo"]) else []
+        chunks = tuple(
+            Chunk(lo, lo + int(s[-1]), s) for lo, s in zip(arrays["lo"].tolist(), steps, strict=True)
+        )
+        return cls(chunks, arrays["last"], arrays["gold"], References.from_arrays(arrays))
+
+
+class Part:
+    """What one thread works with: its chunks of a shard, room for one of them, and its sums."""
+
+    def __init__(self, room: Sizes, layout: Layout, width: int, precision: np.dtype) -> None:
+        self.chunks: Sequence[Chunk] = ()
+        self.scores, self.alpha, self.residual = (np.empty((room.chunk, width), precision) for _ in range(3))
+        self.scale = np.empty(room.chunk, precision)
+        self.all_rows = np.empty((room.rows, width), precision)
+        self.all_attributes = np.empty((room.attributes, width), precision)
         self.singles = np.empty(layout.bounds[0], precision)
         self.pairs = np.empty((layout.n_labels, layout.n_labels))
         self.starts, self.ends = np.empty(layout.n_labels), np.empty(layout.n_labels)
         self.value = 0.0
+
+    def take(self, chunks: Sequence[Chunk], sizes: Sizes) -> None:
+        """Make ready for these chunks of a shard."""
+        self.chunks = chunks
+        self.rows, self.attributes = self.all_rows[: sizes.rows], self.all_attributes[: sizes.attributes]
 
     def clear(self) -> None:
         for sums in (self.rows, self.attributes, self.singles, self.pairs, self.starts, self.ends):
@@ -110,36 +170,30 @@ class ChainObjective:
     """f(w) and its gradient for fixed training data; the arrays are allocated once."""
 
     def __init__(
-        self,
-        design: Design,
-        labels: NDArray[np.int32],
-        offsets: NDArray[np.int64],
-        layout: Layout,
-        observed: Observed,
-        *,
-        c2: float = 0.0,
-        threads: int = 1,
-        precision: type[np.floating] = np.float32,
+        self, sample: Sample, *, c2: float = 0.0, threads: int = 1, precision: type[np.floating] = np.float32
     ) -> None:
-        self.layout, self.observed, self.c2, self.threads = layout, observed, c2, threads
-        self.width = -(-layout.n_labels // LANES) * LANES
-        self.packing = pack(offsets, max(CHUNK_TOKENS, CHUNK_BYTES // (4 * self.width)))
-        self.gold = labels[self.packing.token]
-        self.gold_moves = move_counts(labels, offsets, layout.n_labels)
-        self.references = References.of(design, layout, self.packing.token)
+        self.layout, self.observed = sample.layout, sample.observed
+        self.c2, self.threads = c2, threads
+        self.width = -(-self.layout.n_labels // LANES) * LANES
+        self.gold_moves = np.zeros((self.layout.n_labels,) * 2, dtype=np.int64)
+        self.room = Sizes()
+        self.shards = sample.keep(self._packed(sample.shards), Packed.from_arrays)
         self.evaluations = 0
         self._allocate(precision)
 
+    def _packed(self, shards: Iterable[Shard]) -> Iterator[Packed]:
+        for shard in shards:
+            packed = Packed.of(shard, self.layout, max(CHUNK_TOKENS, CHUNK_BYTES // (4 * self.width)))
+            self.gold_moves += move_counts(shard.labels, shard.offsets, self.layout.n_labels)
+            self.room = Sizes(*map(max, self.room, packed.sizes))
+            yield packed
+
     def _allocate(self, precision: type[np.floating]) -> None:
         self.precision = np.dtype(precision)
-        found, chunks = self.references, self.packing.chunks
-        self.rows = np.empty((len(found.rows), self.width), self.precision)
-        self.attributes = np.empty((len(found.attribute), self.width), self.precision)
-        self.ones = np.ones(len(found.attribute), self.precision)
-        cuts = np.linspace(0, len(chunks), self.threads + 1).astype(np.int64).tolist()
-        self.parts = [
-            Part(chunks[a:b], found, self.layout, self.width, self.precision) for a, b in pairwise(cuts)
-        ]
+        self.rows = np.empty((self.room.rows, self.width), self.precision)
+        self.attributes = np.empty((self.room.attributes, self.width), self.precision)
+        self.ones = np.ones(self.room.attributes, self.precision)
+        self.parts = [Part(self.room, self.layout, self.width, self.precision) for _ in range(self.threads)]
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """f(w) and ∇f(w)."""
@@ -163,21 +217,38 @@ class ChainObjective:
         table, start, end = layout.chain(weights)
         moves = self._padded(np.exp(table - table.max(initial=-np.inf)))
         state = np.ascontiguousarray(layout.state(weights), dtype=dtype)
-        self._expand(state)
         given = (state, moves, np.ascontiguousarray(moves.T), start.astype(dtype), end.astype(dtype))
-        if not all(run([partial(self._work, part, *given) for part in self.parts], self.threads)):
-            return np.inf, np.zeros(layout.size)
         square = moves[: layout.n_labels, : layout.n_labels].astype(np.float64)
+        value, gradient = -self._gold_score(square), np.empty(0)
+        for packed in self.shards:
+            part = self._shard(packed, square, *given)
+            if part is None:
+                return np.inf, np.zeros(layout.size)
+            value += part[0]
+            gradient = np.add(gradient, part[1], out=gradient) if gradient.size else part[1]
+        a, b, _, _ = layout.bounds
+        gradient[a:b] -= self.observed.events[a:b]
+        return value, gradient
+
+    def _shard(
+        self, packed: Packed, square: NDArray[np.float64], *given: NDArray
+    ) -> tuple[float, NDArray[np.float64]] | None:
+        """What a shard adds to value and gradient; None if digits were lost."""
+        layout, parts, chunks = self.layout, self.parts, packed.chunks
+        cuts = np.linspace(0, len(chunks), len(parts) + 1).astype(np.int64).tolist()
+        for part, (a, b) in zip(parts, pairwise(cuts), strict=True):
+            part.take(chunks[a:b], packed.sizes)
+        self._expand(packed.references, given[0])
+        if not all(run([partial(self._work, part, packed, *given) for part in parts], self.threads)):
+            return None
         gradient = np.empty(layout.size)
-        self._push(gradient)
+        self._push(packed.references, gradient)
         pairs, starts, ends = (
-            sum((getattr(part, name) for part in self.parts[1:]), start=getattr(self.parts[0], name))
+            sum((getattr(part, name) for part in parts[1:]), start=getattr(parts[0], name))
             for name in ("pairs", "starts", "ends")
         )
         layout.put_chain(gradient, pairs * square, starts, ends)
-        a, b, _, _ = layout.bounds
-        gradient[a:b] -= self.observed.events[a:b]
-        return sum(part.value for part in self.parts) - self._gold_score(square), gradient
+        return sum(part.value for part in parts), gradient
 
     def _gold_score(self, square: NDArray[np.float64]) -> float:
         """Σ log M over the transitions of the gold labels, −inf if M has lost digits there."""
@@ -191,9 +262,9 @@ class ChainObjective:
         out[: len(square), : len(square)] = square
         return out
 
-    def _expand(self, state: NDArray) -> None:
+    def _expand(self, found: References, state: NDArray) -> None:
         """From the state weights to the rows."""
-        layout, found = self.layout, self.references
+        layout = self.layout
         each = np.arange(len(found.attribute) + 1)
         given = (state, layout.feature, layout.label, each, found.attribute, self.ones, self.attributes)
         self._over(each, lambda lo, hi: row_kernels.expand(*given, lo, hi))
@@ -203,9 +274,9 @@ class ChainObjective:
             lambda lo, hi: row_kernels.score(self.attributes, *terms, self.rows[lo:hi], lo, hi),
         )
 
-    def _push(self, gradient: NDArray[np.float64]) -> None:
+    def _push(self, found: References, gradient: NDArray[np.float64]) -> None:
         """From the sums of the parts to the gradient of the state weights."""
-        found, layout, parts = self.references, self.layout, self.parts
+        layout, parts = self.layout, self.parts
         first, *others = parts
 
         def push(part: Part, lo: int, hi: int) -> None:
@@ -233,14 +304,15 @@ class ChainObjective:
         """Run work(lo, hi) over ranges that are about equally much work."""
         map_chunks(work, _cuts(sizes, 1 if self.threads == 1 else 4 * self.threads), self.threads)
 
-    def _work(self, part: Part, *given: NDArray) -> bool:
+    def _work(self, part: Part, packed: Packed, *given: NDArray) -> bool:
         """The chunks of a part, added up; False if digits were lost."""
         part.clear()
-        return all(self._chunk(part, chunk, *given) for chunk in part.chunks)
+        return all(self._chunk(part, packed, chunk, *given) for chunk in part.chunks)
 
     def _chunk(
         self,
         part: Part,
+        packed: Packed,
         chunk: Chunk,
         state: NDArray,
         moves: NDArray,
@@ -253,12 +325,12 @@ class ChainObjective:
         The value is Σ (log Z − gold score) without transitions; `pairs` are Σ over steps of α_{t−1}ᵀ (β_t ·
         exp score_t / scale_t).
         """
-        lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, self.references
+        lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, packed.references
         arrays = (part.scores, part.alpha, part.residual, part.scale)
         scores, alpha, residual, scale = (x[: hi - lo] for x in arrays)
         entries, singles = found.tokens.entries, found.tokens.singles
         row_kernels.score(self.rows, *entries, state, *singles, scores, lo, hi)
-        opening, closing, gold = slice(chunk.steps[1]), self._last(chunk), self.gold[lo:hi]
+        opening, closing, gold = slice(chunk.steps[1]), packed.ends_of(chunk), packed.gold[lo:hi]
         if self.layout.starts.size:
             scores[opening, :n] += start
         if self.layout.ends.size:
@@ -278,11 +350,6 @@ class ChainObjective:
         part.starts += residual[opening, :n].sum(axis=0, dtype=np.float64)
         part.ends += residual[closing, :n].sum(axis=0, dtype=np.float64)
         return True
-
-    def _last(self, chunk: Chunk) -> NDArray[np.int64]:
-        """The last tokens of the chunk's sequences, counted from its first."""
-        last = self.packing.last
-        return last[np.searchsorted(last, chunk.lo) : np.searchsorted(last, chunk.hi)] - chunk.lo
 
 
 def _cuts(sizes: NDArray[np.int64], parts: int) -> list[int]:

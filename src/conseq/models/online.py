@@ -1,6 +1,6 @@
 """Training that changes the weights after every few sequences: averaged perceptron and AdaGrad.
 
-    Sample ─→ Data ─ epochs in random order (`kernels/online.py`) ─→ Result
+    Sample ─→ Data of each shard ─ epochs in random order (`kernels/online.py`) ─→ Result
 
 The perceptron gives a fair model after two or three epochs, without probabilities that mean much. AdaGrad
 goes to the same minimum as L-BFGS, but takes long for its last digits.
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from conseq.errors import ConseqError
 from conseq.kernels import online as kernel
-from conseq.models.layout import Layout
+from conseq.models.layout import Layout, Shard
 from conseq.models.trainer import Sample
 from conseq.optimise.lbfgs import Callback, Result, Step
+from conseq.shelf import Arrays
 
 AT_ONCE = 1 << 20
 """Tokens after which a kernel returns, so that Ctrl-C is heard."""
@@ -79,7 +80,8 @@ class _Run(ABC):
     batch = 1
 
     def __init__(self, sample: Sample, start: NDArray[np.float64], seed: int) -> None:
-        self.layout, self.data = sample.layout, data_of(sample)
+        self.layout, self.common = sample.layout, Common(sample.layout)
+        self.shards = sample.keep(map(self.common.counted, sample.shards), Sequences.from_arrays)
         self.current = vector_of(sample.layout, start)
         self.random = np.random.default_rng(int(seed))
         self.history: list[float] = []
@@ -101,12 +103,14 @@ class _Run(ABC):
         value, done = self.history[-1] if self.history else np.inf, len(self.history)
         return Result(self.weights(), value, done, done, status, self.history)
 
-    def pieces(self) -> Iterator[NDArray[np.int64]]:
-        """All sequences in random order, as many at a time as a kernel gets; whole batches."""
-        order = self.random.permutation(len(self.data.offsets) - 1)
-        share = AT_ONCE / max(1, len(self.data.gold))
-        size = max(1, int(share * len(order) / self.batch)) * self.batch
-        return (order[lo : lo + size] for lo in range(0, len(order), size))
+    def pieces(self) -> Iterator[tuple[kernel.Data, NDArray[np.int64]]]:
+        """All sequences in random order, as many at a time as a kernel gets; whole batches of one shard."""
+        for shard in self.random.permutation(len(self.shards)) if len(self.shards) > 1 else [0]:
+            data = self.common.data(self.shards[int(shard)])
+            order = self.random.permutation(len(data.offsets) - 1)
+            share = AT_ONCE / max(1, len(data.gold))
+            size = max(1, int(share * len(order) / self.batch)) * self.batch
+            yield from ((data, order[lo : lo + size]) for lo in range(0, len(order), size))
 
     @abstractmethod
     def epoch(self) -> float:
@@ -128,8 +132,8 @@ class _PerceptronRun(_Run):
 
     def epoch(self) -> float:
         wrong = 0
-        for piece in self.pieces():
-            wrong += kernel.perceptron(self.data, piece, self.seen, self.current, self.sums)
+        for data, piece in self.pieces():
+            wrong += kernel.perceptron(data, piece, self.seen, self.current, self.sums)
             self.seen += len(piece)
         return float(wrong)
 
@@ -146,12 +150,12 @@ class _AdaGradRun(_Run):
         self.options, self.batch = options, options.batch
         self.descent = kernel.Descent(options.batch, options.rate, options.c2)
         self.squares = kernel.Vector(*(np.full_like(part, FIRST) for part in self.current))
-        self.room = room_for(self.layout, sample.design.n_attributes)
+        self.room = room_for(self.layout)
 
     def epoch(self) -> float:
         loss = 0.0
-        for piece in self.pieces():
-            loss += kernel.adagrad(self.data, self.descent, piece, self.current, self.squares, self.room)
+        for data, piece in self.pieces():
+            loss += kernel.adagrad(data, self.descent, piece, self.current, self.squares, self.room)
         if not np.isfinite(loss):
             raise ConseqError(
                 "transitions have weights too large for probabilities; start from another model, or train "
@@ -174,24 +178,55 @@ class _AdaGradRun(_Run):
 # ── as the kernels want it ──────────────────────────────────────────────────────────────────────
 
 
-def data_of(sample: Sample) -> kernel.Data:
-    """Training data as arrays; empty sequences, which teach nothing, are left out."""
-    design, layout = sample.design, sample.layout
-    tokens = np.bincount(design.row_of.ravel(), minlength=design.n_rows)
-    entries = np.repeat(tokens, np.diff(design.indptr))
-    return kernel.Data(
-        offsets=np.unique(sample.offsets),
-        gold=sample.labels,
-        row_of=np.ascontiguousarray(design.row_of),
-        indptr=_short(design.indptr),
-        attr=design.attr,
-        value=design.value,
-        feature=_short(layout.feature),
-        label=layout.label,
-        uses=np.bincount(design.attr, weights=entries, minlength=design.n_attributes),
-        known=vector_of(layout, np.ones(layout.size)).chain,
-        n_labels=layout.n_labels,
-    )
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """A shard; empty sequences, which teach nothing, are left out. The fields are those of `kernel.Data`."""
+
+    offsets: NDArray[np.int64]
+    gold: NDArray[np.int32]
+    row_of: NDArray[np.int32]
+    indptr: NDArray
+    attr: NDArray[np.int32]
+    value: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, shard: Shard) -> Sequences:
+        design = shard.design
+        row_of, indptr = np.ascontiguousarray(design.row_of), _short(design.indptr)
+        return cls(np.unique(shard.offsets), shard.labels, row_of, indptr, design.attr, design.value)
+
+    def arrays(self) -> Arrays:
+        return vars(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Sequences:
+        return cls(**arrays)
+
+
+class Common:
+    """What the shards have in common."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.feature = layout, _short(layout.feature)
+        self.uses = np.zeros(len(layout.feature) - 1)
+        self.known = vector_of(layout, np.ones(layout.size)).chain
+        self.sequences = 0
+
+    def counted(self, shard: Shard) -> Sequences:
+        """A shard, once its sequences and the uses of its attributes are counted."""
+        design, found = shard.design, Sequences.of(shard)
+        tokens = np.bincount(design.row_of.ravel(), minlength=design.n_rows)
+        entries = np.repeat(tokens, np.diff(design.indptr))
+        self.uses += np.bincount(design.attr, weights=entries, minlength=len(self.uses))
+        self.sequences += len(found.offsets) - 1
+        return found
+
+    def data(self, shard: Sequences) -> kernel.Data:
+        """A shard as the kernels want it."""
+        return kernel.Data(
+            **shard.arrays(), feature=self.feature, label=self.layout.label, uses=self.uses, known=self.known,
+            n_sequences=self.sequences, n_labels=self.layout.n_labels,
+        )  # fmt: skip
 
 
 def _short(rising: NDArray[np.int64]) -> NDArray:
@@ -199,8 +234,8 @@ def _short(rising: NDArray[np.int64]) -> NDArray:
     return rising.astype(np.int32) if rising[-1] <= np.iinfo(np.int32).max else rising
 
 
-def room_for(layout: Layout, n_attributes: int) -> kernel.Room:
-    times, touched = (np.zeros(n_attributes, dtype=np.int32) for _ in range(2))
+def room_for(layout: Layout) -> kernel.Room:
+    times, touched = (np.zeros(len(layout.feature) - 1, dtype=np.int32) for _ in range(2))
     return kernel.Room(vector_of(layout, np.zeros(layout.size)), times, touched)
 
 

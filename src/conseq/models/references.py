@@ -9,7 +9,7 @@ attributes that few labels have. The vectors that are left are so few that they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from conseq.features.design import Design
 from conseq.models.layout import Layout, flat_ranges
+from conseq.shelf import Arrays
 
 FEW, LABELS_PER = 2, 16
 """So many weights are few, or one for so many labels: adding a vector costs more if there are many labels."""
@@ -73,11 +74,28 @@ class References:
         odd = np.bincount(row, design.value != 1, minlength=design.n_rows)  # tokens know no values
         kept = (per_row > few) | (odd > 0)
         wide = weights > few
+        wide &= np.bincount(design.attr[kept[row]], minlength=len(weights)) > 0  # a shard lacks many
         return cls(
             _tokens(design, layout, tokens, kept, row),
             _rows(design, layout, kept, wide, row),
             np.flatnonzero(wide).astype(np.int32),
         )
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All there is to store; a field that is None is left out."""
+        terms = [("tokens", self.tokens), ("rows", self.rows)]
+        found = {f"{name}.{key}": value for name, each in terms for key, value in vars(each).items()}
+        return {name: value for name, value in found.items() if value is not None} | {
+            "attribute": self.attribute
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> References:
+        tokens, rows = (
+            Terms(**{field.name: arrays.get(f"{name}.{field.name}") for field in fields(Terms)})  # type: ignore[arg-type]
+            for name in ("tokens", "rows")
+        )
+        return cls(tokens, rows, arrays["attribute"])
 
 
 def _tokens(design: Design, layout: Layout, tokens: Ints, kept: NDArray[np.bool_], row: Ints) -> Terms:

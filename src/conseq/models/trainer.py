@@ -5,26 +5,50 @@ Sample, start weights ─→ Trainer.train ─→ Result(weights, …), a Step t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.features.design import Design
-from conseq.models.layout import Layout, Observed
+from conseq.models.layout import Layout, Observed, Shard
 from conseq.optimise.lbfgs import Callback, Result
+from conseq.shelf import Arrays, Shelf, Shelved, Storable
+
+T = TypeVar("T", bound=Storable)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled training data, its weights and their counts."""
+    """Labelled training data, its weights and their counts.
 
-    design: Design
-    labels: NDArray[np.int32]  # [T]
-    offsets: NDArray[np.int64]  # [N+1]
+    The shards can be gone through several times; with a shelf, no more than one of them is in memory.
+    """
+
+    shards: Iterable[Shard]
     layout: Layout
     observed: Observed
+    shelf: Shelf | None = None
+
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        labels: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        layout: Layout,
+        observed: Observed,
+    ) -> Sample:
+        """Of data that is one shard."""
+        return cls([Shard(design, labels, offsets)], layout, observed)
+
+    def keep(self, things: Iterable[T], load: Callable[[Arrays], T]) -> Sequence[T] | Shelved[T]:
+        """What a trainer makes of the shards, in memory or on the shelf; `load` makes it of its arrays."""
+        if self.shelf is None:
+            return list(things)
+        return Shelved.of(things, self.shelf.within("training"), load)
 
 
 class Trainer(Protocol):
