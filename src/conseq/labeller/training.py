@@ -114,8 +114,7 @@ class TrainingData:
             raise DataError("there is nothing to learn from: the training data has no tokens")
         used: dict[str, None] = {}
         for corpus in corpora:
-            labels = corpus.full_labels()
-            used.update((labels.vocabulary[i], None) for i in np.unique(labels.ids).tolist())
+            used.update(dict.fromkeys(_used(corpus).vocabulary))
         if len(used) > max(MANY_LABELS, given.n_tokens // 5):
             raise DataError(
                 f"{len(used):,} different labels for {given.n_tokens:,} tokens; is this the label column? "
@@ -139,7 +138,7 @@ class TrainingData:
 
     def ids(self, corpus: Corpus) -> NDArray[np.int32]:
         """The labels of one of the corpora."""
-        labels = _as_bio(corpus) if self.source is Scheme.IOB1 else corpus.full_labels()
+        labels = _as_bio(corpus) if self.source is Scheme.IOB1 else _used(corpus)
         return self.labels.encode(labels.vocabulary)[labels.ids]
 
     def features(
@@ -166,8 +165,16 @@ class _ShardsOnDisk:
             yield Shard(design, self.data.ids(corpus), corpus.offsets)
 
 
+def _used(corpus: Corpus) -> Column:
+    """The labels without unused ones."""
+    given = corpus.full_labels()
+    used = np.unique(given.ids)
+    vocabulary = Vocabulary(given.vocabulary[i] for i in used.tolist())
+    return Column(np.searchsorted(used, given.ids).astype(np.int32), vocabulary)
+
+
 def _as_bio(corpus: Corpus) -> Column:
-    return convert_column(corpus.full_labels(), corpus.offsets, Scheme.IOB1, Scheme.BIO)
+    return convert_column(_used(corpus), corpus.offsets, Scheme.IOB1, Scheme.BIO)
 
 
 def training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
