@@ -42,3 +42,18 @@ def test_adding_and_multiplying_in_one_pass(vectors):
         float(expected @ b), rel=100 * close
     )
     np.testing.assert_allclose(found, expected, close, close)
+
+
+def test_element_by_element_it_rounds_as_numpy_does(vectors):
+    q, a, b, _ = vectors
+    wide = [v.astype(float) * (1 + 1e-9) for v in (q, a, b)]
+    found = wide[0].copy()
+    kernel.add_times(found, 0.3, wide[1])
+    assert np.array_equal(found, wide[0] + 0.3 * wide[1])
+    kernel.sum_times(wide[1], -0.7, wide[2], found)
+    assert np.array_equal(found, wide[1] + -0.7 * wide[2])
+    out = np.empty_like(q)
+    kernel.negative(wide[1], out)
+    assert np.array_equal(out, (-wide[1]).astype(q.dtype))
+    kernel.difference(wide[1], wide[2], out)
+    assert np.array_equal(out, wide[1].astype(q.dtype) - wide[2].astype(q.dtype))

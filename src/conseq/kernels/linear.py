@@ -1,6 +1,6 @@
 """Long vectors in one pass instead of several.
 
-Sums are in double precision whatever the vectors are.
+Sums are in double precision whatever the vectors are. What sums nothing rounds as NumPy does.
 """
 
 from __future__ import annotations
@@ -61,3 +61,32 @@ def add(q: Array, factor: float, a: Array) -> None:
     share = q.dtype.type(factor)
     for i in range(q.size):
         q[i] += share * a[i]
+
+
+@njit(cache=True, nogil=True)
+def add_times(q: Array, factor: float, a: Array) -> None:
+    """q += factor · a, rounded twice."""
+    for i in range(q.size):
+        q[i] += factor * a[i]
+
+
+@njit(cache=True, nogil=True)
+def sum_times(a: Array, factor: float, b: Array, out: Array) -> None:
+    """out = a + factor · b."""
+    for i in range(out.size):
+        out[i] = a[i] + factor * b[i]
+
+
+@njit(cache=True, nogil=True)
+def negative(a: Array, out: Array) -> None:
+    """out = −a, in the precision of `out`."""
+    for i in range(out.size):
+        out[i] = -a[i]
+
+
+@njit(cache=True, nogil=True)
+def difference(a: Array, b: Array, out: Array) -> None:
+    """out = a − b, both first rounded to the precision of `out`."""
+    kind = out.dtype.type
+    for i in range(out.size):
+        out[i] = kind(a[i]) - kind(b[i])

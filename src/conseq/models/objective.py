@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.kernels import linear, scaled
 from conseq.kernels import rows as row_kernels
-from conseq.kernels import scaled
 from conseq.kernels.vectors import LANES
 from conseq.models.layout import Layout, Shard, move_counts
 from conseq.models.references import References
@@ -204,7 +204,7 @@ class ChainObjective:
             value, gradient = self._likelihood(weights)
         if self.c2:
             value += self.c2 * float(weights @ weights)
-            gradient += 2 * self.c2 * weights
+            linear.add_times(gradient, 2 * self.c2, weights)
         return value, gradient
 
     def _likelihood(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

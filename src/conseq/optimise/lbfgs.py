@@ -164,8 +164,9 @@ class _Run:
         if found is None:
             return False
         weights, value, gradient = found
-        s = np.subtract(weights, self.weights, dtype=self.precision, casting="same_kind")
-        y = np.subtract(gradient, self.gradient, dtype=self.precision, casting="same_kind")
+        s, y = (np.empty(weights.size, self.precision) for _ in range(2))
+        linear.difference(weights, self.weights, s)
+        linear.difference(gradient, self.gradient, y)
         curvature = float(s @ y)
         if curvature > 1e-12 * float(y @ y):
             self.pairs.append(Pair(s, y, curvature))
@@ -177,7 +178,8 @@ class _Run:
 
         Each step of a loop adds a vector to q and takes the product of q with the next one, in one pass.
         """
-        q = (-slope).astype(self.precision, copy=False)
+        q = np.empty(slope.size, self.precision)
+        linear.negative(slope, q)
         if not self.pairs:
             q *= self.scale
         else:
@@ -214,7 +216,8 @@ class _Run:
         low = (0.0, self.value, down)
         high: tuple[float, float, float] | None = None
         for _ in range(self.options.max_linesearch):
-            weights = self.weights + size * direction
+            weights = np.empty_like(self.weights)
+            linear.sum_times(self.weights, size, direction, weights)
             value, gradient = self.evaluate(weights)
             here = (size, value, float(gradient @ direction))
             if not value <= self.value + ARMIJO * size * down:
