@@ -29,8 +29,8 @@ from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema
 
-EXACT = ("auto", "lazy", "ilp", "enumerate")
-DRAWS = {"auto": 750, "lazy": 750, "ilp": 60, "enumerate": 60}
+EXACT = ("auto", "lazy", "ilp", "wcsp", "enumerate")
+DRAWS = {"auto": 750, "lazy": 750, "ilp": 60, "wcsp": 60, "enumerate": 60}
 """Draws of four sequences each; those not named have OTHERS."""
 OTHERS = 150
 SLOW = 25 if config.DISABLE_JIT else 1

@@ -84,6 +84,7 @@ class Decoder(StrEnum):
     ilp = "ilp"
     twostage = "twostage"
     beam = "beam"
+    wcsp = "wcsp"
     enumerate = "enumerate"
 
 

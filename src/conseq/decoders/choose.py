@@ -28,6 +28,7 @@ from conseq.decoders.readers import Readers
 from conseq.decoders.relaxation import folded
 from conseq.decoders.search import Search, Workspace
 from conseq.decoders.twostage import TwoStage
+from conseq.decoders.unrolled import Unrolled
 from conseq.decoders.viterbi import Viterbi, chunks
 from conseq.errors import ConseqError
 from conseq.kernels import chain, softdd
@@ -66,7 +67,7 @@ class Auto:
 
 
 DECODERS: dict[str, type[Decoder]] = {
-    decoder.name: decoder for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, Enumerate)
+    decoder.name: decoder for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, Unrolled, Enumerate)
 }
 """Every decoder by its name."""
 

@@ -81,9 +81,9 @@ class SequenceLabeller(Estimator):
     recipe        how rules are learned (`conseq.mining.Recipe`); None: the usual way
     folds         models trained without a part of the data, so that rules are learned from data that a model
                   has not seen; 0: rules are learned from development data alone
-    decoder       how the best labels are found: auto, viterbi, lazy, dual, ilp, twostage, beam, enumerate; or
-                  a decoder with its options, of which a model file keeps the name; the band of twostage is
-                  chosen where rules are learned
+    decoder       how the best labels are found: auto, viterbi, lazy, dual, ilp, twostage, beam, wcsp,
+                  enumerate; or a decoder with its options, of which a model file keeps the name; the band of
+                  twostage is chosen where rules are learned
     limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
     transitions, boundaries    weights for neighbouring labels, and for the first and last one
     lexicons      name → entries, for the attribute lexicon(name)

@@ -1,0 +1,240 @@
+"""Class trigrams (paper 002): every token is classified into the labels of three, so each label is predicted
+three times, and the predictions are reconciled.
+
+    labelled Corpus ─→ TrigramClasses, ids[T] ─→ base.fit(rows, ids)          (any classifier)
+    rows ─→ distributions(base, rows) ─→ Predictions.of ─→ voting, csinf, oracle ─→ label ids[T]
+
+    voting   the majority of the three predictions, ties by confidence
+    csinf    constraint satisfaction inference: the labels that keep the largest weight of predicted n-grams
+    oracle   the right label wherever it is predicted at all: what no inference can surpass
+
+The baseline of the paper is the winner of a base that was trained with single labels.
+Axes: T tokens, N sequences, Y labels, K trigram classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conseq.corpus import Corpus
+from conseq.errors import DataError, ScoreError
+from conseq.kernels import csinf as kernel
+from conseq.kernels.csinf import OUTSIDE
+from conseq.models.distributions import Distributions
+from conseq.threads import balanced, map_chunks
+from conseq.vocabulary import Vocabulary
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TrigramClasses:
+    """The trigrams of labels that were seen, in order of first sight; class k is parts[k].
+
+    >>> classes, ids = TrigramClasses.of(Corpus.from_sequences([["x", "y"], ["z"]], [["A", "B"], ["A"]]))
+    >>> classes.names(), ids.tolist()
+    (['_ A B', 'A B _', '_ A _'], [0, 1, 2])
+    """
+
+    labels: Vocabulary  # [Y]
+    parts: Ids  # [K,3]: the labels before, at and after a token; OUTSIDE beyond the ends
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> tuple[TrigramClasses, Ids]:
+        """The classes of a labelled corpus and the class of each of its tokens, [T]."""
+        column = corpus.full_labels()
+        rows = _trigrams(column.ids, corpus.offsets)
+        _, first, which = np.unique(
+            _keys(rows, len(column.vocabulary)), return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        rank = np.argsort(order)
+        return cls(column.vocabulary, rows[first[order]]), rank[which.reshape(-1)].astype(np.int32)
+
+    def encode(self, corpus: Corpus) -> Ids:
+        """The class of each token of a labelled corpus, −1 if it was not seen, [T]."""
+        rows = _trigrams(self.label_ids(corpus), corpus.offsets)
+        size = len(self.labels)
+        found = {key: k for k, key in enumerate(_keys(self.parts, size).tolist())}
+        unknown = (rows < OUTSIDE).any(axis=1)
+        keys = np.where(unknown, -1, _keys(rows, size))
+        return np.array([found.get(key, -1) for key in keys.tolist()], dtype=np.int32)
+
+    def label_ids(self, corpus: Corpus) -> Ids:
+        """The labels of a corpus as ids of these, −2 for one that is not known, [T]."""
+        column = corpus.full_labels()
+        ids = self.labels.encode(column.vocabulary)
+        return np.where(ids < 0, OUTSIDE - 1, ids).astype(np.int32)[column.ids]
+
+    def names(self) -> list[str]:
+        """Each class as text, _ beyond the ends."""
+        names = [*self.labels, "_"]
+        return [" ".join(names[y] for y in row) for row in self.parts.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """The trigrams predicted for the tokens of N sequences, with the weights of their n-grams.
+
+    >>> corpus = Corpus.from_sequences([["x", "y"], ["z"]], [["A", "B"], ["A"]])
+    >>> classes, _ = TrigramClasses.of(corpus)
+    >>> found = Distributions.from_dense([[0.9, 0.0, 0.1], [0.4, 0.6, 0.0], [0.0, 0.0, 1.0]], [0, 1, 2])
+    >>> predictions = Predictions.of(classes, found, corpus.offsets)
+    >>> predictions.names(predictions.csinf()), predictions.sequences()
+    (['A', 'B', 'A'], [1, 1])
+    """
+
+    labels: Vocabulary  # [Y]
+    offsets: Ints  # [N+1]
+    predicted: Ids  # [T,3], OUTSIDE for boundary marks and beyond the ends
+    weights: Floats  # [T,6], of the constraints of `kernels/csinf.py`; 0 for those that are dropped
+    confidence: Floats  # [T], the share of the predicted trigram
+    domain: Ids  # [T,3], the labels proposed for a token, its own trigram's first; then OUTSIDE
+    sizes: Ints  # [T], how many they are
+
+    @classmethod
+    def of(
+        cls, classes: TrigramClasses, found: Distributions, offsets: ArrayLike, threads: int = 1
+    ) -> Predictions:
+        """From the answers of a base whose classes are the numbers of trigram classes.
+
+        Of the constraints of a predicted trigram (itself, its bigrams, its unigrams) those are dropped that
+        reach beyond the ends of the sequence or have a boundary mark inside it.
+        """
+        bounds = np.ascontiguousarray(offsets, dtype=np.int64)
+        n_tokens = len(found)
+        if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != n_tokens:
+            raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens that were classified")
+        parts = np.ascontiguousarray(classes.parts[_numbers(found, len(classes))])
+        arrays = found.indptr, found.cls, found.share, found.winner
+        predicted, domain = np.empty((n_tokens, 3), np.int32), np.empty((n_tokens, 3), np.int32)
+        weights, sizes = np.empty((n_tokens, 6)), np.empty(n_tokens, np.int64)
+
+        def work(first: int, last: int) -> None:
+            kernel.weigh(arrays, parts, bounds, first, last, predicted, weights)
+            kernel.propose(predicted, bounds, first, last, domain, sizes)
+
+        map_chunks(work, balanced(bounds, threads), threads)
+        return cls(classes.labels, bounds, predicted, weights, found.confidence, domain, sizes)
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def names(self, ids: Ids) -> list[str]:
+        """The labels behind ids."""
+        return self.labels.decode(ids)
+
+    # ── ways to choose ──────────────────────────────────────────────────────────────────────────
+
+    def voting(self) -> Ids:
+        """The label that most of the (up to three) predictions for a token propose, [T].
+
+        Of labels with as many votes the one whose trigram has the largest confidence; if that is equal, too,
+        the one of the token's own trigram, then of the trigram before it.
+        """
+        proposed, confidence = self._proposals()
+        votes = (proposed[:, :, None] == proposed[:, None, :]).sum(axis=2)
+        votes = np.where(proposed == OUTSIDE, 0, votes)
+        most = votes == votes.max(axis=1, keepdims=True, initial=0)
+        chosen = np.where(most, confidence, -np.inf).argmax(axis=1)
+        return proposed[np.arange(self.n_tokens), chosen]
+
+    def csinf(self, threads: int = 1) -> Ids:
+        """The labels of the largest weight of satisfied constraints, exact, [T].
+
+        Of equal ones the last token takes the label that stands first in its domain (its own trigram's, that
+        of the trigram before it, that of the one after it), then the last but one, and so on.
+        """
+        labels, _ = self.solve(threads)
+        return labels
+
+    def solve(self, threads: int = 1) -> tuple[Ids, Floats]:
+        """The labels of `csinf`, [T], and the weight that they satisfy, [N]."""
+        labels, totals = np.empty(self.n_tokens, dtype=np.int32), np.empty(len(self))
+        arrays = self.predicted, self.weights, self.domain, self.sizes, self.offsets
+
+        def work(first: int, last: int) -> None:
+            kernel.solve(*arrays, first, last, labels, totals)
+
+        map_chunks(work, balanced(self.offsets, threads), threads)
+        return labels, totals
+
+    def oracle(self, gold: ArrayLike) -> Ids:
+        """The right label (gold[T], as `TrigramClasses.label_ids` gives them) wherever a trigram proposes it.
+
+        Elsewhere that of the token's own trigram, which is wrong, as any would be.
+        """
+        right = np.asarray(gold, dtype=np.int32)
+        if right.shape != (self.n_tokens,):
+            raise DataError(f"there are {self.n_tokens} tokens and gold labels of shape {right.shape}")
+        return np.where((self.domain == right[:, None]).any(axis=1), right, self.domain[:, 0])
+
+    # ── how much there is to choose from ────────────────────────────────────────────────────────
+
+    def sequences(self) -> list[int]:
+        """How many labellings of each sequence the domains allow, [N]: the product of their sizes."""
+        sizes = self.sizes.tolist()
+        bounds = self.offsets.tolist()
+        return [math.prod(sizes[a:b]) for a, b in pairwise(bounds)]
+
+    def mean_sequences(self) -> float:
+        """The average number of possible labellings per sequence (table 2 of the paper)."""
+        return sum(self.sequences()) / len(self) if len(self) else 0.0
+
+    def _proposals(self) -> tuple[Ids, Floats]:
+        """What the token's own trigram, the one before and the one after propose, and how sure they are."""
+        n = self.n_tokens
+        proposed, confidence = np.full((n, 3), OUTSIDE, dtype=np.int32), np.zeros((n, 3))
+        sequence = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        for column, (shift, place) in enumerate(((0, 1), (-1, 2), (1, 0))):
+            source = np.arange(n) + shift
+            inside = (source >= 0) & (source < n)
+            inside[inside] = sequence[source[inside]] == sequence[inside]
+            proposed[inside, column] = self.predicted[source[inside], place]
+            confidence[inside, column] = self.confidence[source[inside]]
+        return proposed, np.where(proposed == OUTSIDE, -np.inf, confidence)
+
+
+def _trigrams(ids: Ids, offsets: Ints) -> Ids:
+    """The labels before, at and after each token, [T,3]."""
+    rows = np.full((len(ids), 3), OUTSIDE, dtype=np.int32)
+    rows[:, 1] = ids
+    rows[1:, 0], rows[:-1, 2] = ids[:-1], ids[1:]
+    filled = np.diff(offsets) > 0
+    rows[offsets[:-1][filled], 0] = OUTSIDE
+    rows[offsets[1:][filled] - 1, 2] = OUTSIDE
+    return rows
+
+
+def _keys(rows: Ids, size: int) -> Ints:
+    """A number for each trigram of labels −1 … size−1."""
+    wide = rows.astype(np.int64) + 1
+    return (wide[:, 0] * (size + 1) + wide[:, 1]) * (size + 1) + wide[:, 2]
+
+
+def _numbers(found: Distributions, n_classes: int) -> Ints:
+    """The classes of a base as numbers of trigram classes, [K]."""
+    try:
+        numbers = np.array([int(name) for name in found.classes], dtype=np.int64)
+    except (TypeError, ValueError):
+        numbers = np.array([-1])
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < n_classes:
+        raise ScoreError(
+            f"the base knows a class that is none of the {n_classes} trigram classes; "
+            "train it with their numbers"
+        )
+    return numbers
