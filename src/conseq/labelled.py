@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.decoders.batch import Decodings
+from conseq.decoders.batch import Found
 from conseq.decoders.chances import Lattices
 from conseq.decoders.ways import TooManyStates
 from conseq.problem import Certificate
@@ -150,7 +150,7 @@ class Labelled(list[LabelledSequence]):
 
 def label_corpus(
     corpus: Corpus,
-    decodings: Decodings,
+    decodings: Found,
     schema: Schema,
     lattices: Lattices | None = None,
     certificates: bool = True,
@@ -176,9 +176,9 @@ def label_corpus(
     return found
 
 
-def _violations(decodings: Decodings) -> dict[int, dict[str, float]]:
+def _violations(decodings: Found) -> dict[int, dict[str, float]]:
     """The sequences that break rules ─→ the lines of these ─→ by how much."""
-    lines = [rule.line() for rule in decodings.problems.program.rules]
+    lines = [rule.line() for rule in decodings.rules]
     found: dict[int, dict[str, float]] = {}
     for i, k in np.argwhere(decodings.violations > 0).tolist():
         found.setdefault(i, {})[lines[k]] = float(decodings.violations[i, k])

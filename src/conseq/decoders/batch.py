@@ -5,16 +5,44 @@ Problems ─→ decode_all ─→ Decodings: states[T], scores[N], bounds[N], it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.constraints.base import Constraint
 from conseq.problem import TOLERANCE, Certificate, Decoding, Problems
 
 Floats = NDArray[np.float64]
+
+
+class Found(Protocol):
+    """The answers for N sequences of T tokens, K rules; a sequence without a labelling scores −inf."""
+
+    @property
+    def rules(self) -> Sequence[Constraint]: ...
+
+    @property
+    def labels(self) -> NDArray[np.int32]: ...  # [T], −1 where there is no labelling
+
+    @property
+    def scores(self) -> Floats: ...  # [N]
+
+    @property
+    def iterations(self) -> Floats: ...  # [N]
+
+    @property
+    def certified(self) -> NDArray[np.bool_]: ...  # [N]
+
+    @property
+    def violations(self) -> Floats: ...  # [N,K]
+
+    def __getitem__(self, i: int) -> Decoding: ...
+
+    def __iter__(self) -> Iterator[Decoding]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +90,10 @@ class Decodings:
 
     def __iter__(self) -> Iterator[Decoding]:
         return (self[i] for i in range(len(self)))
+
+    @property
+    def rules(self) -> Sequence[Constraint]:
+        return self.problems.program.rules
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:

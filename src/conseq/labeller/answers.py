@@ -1,10 +1,11 @@
 """What decoding found for a part of a corpus.
 
-Corpus, Decodings ─→ Answers: labels, n best, probabilities, or one sentence if a sequence has no labels
+Corpus, what was found ─→ Answers: labels, n best, probabilities, or one sentence if a sequence has no labels
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.batch import Decodings
+from conseq.decoders.batch import Decodings, Found
 from conseq.decoders.chances import FOR_SUMS, Lattices, constrained_marginals_all, quick_limits
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
 from conseq.decoders.nbest import nbest
@@ -26,13 +27,52 @@ Alternatives = list[tuple[list[str], float]]
 """Labellings with their scores, best first."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(ABC):
     """A part of a corpus, the number of its first sequence in the whole, and what was found for it."""
 
     batch: Corpus
     first: int
+    decodings: Found
+    certificates: bool  # whether they say more than that Viterbi is exact
+
+    @abstractmethod
+    def n_best(self, n: int) -> list[Alternatives]:
+        """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
+
+    @abstractmethod
+    def marginals(self) -> NDArray[np.float64]:
+        """The probability of every label at every token under the rules, [T,Y]."""
+
+    @property
+    def lattices(self) -> Lattices | None:
+        """What gives segments their probabilities under the rules; None: nothing does."""
+        return None
+
+    @abstractmethod
+    def broken_without_rules(self) -> NDArray[np.int64]:
+        """How many sequences would break each rule if there were no rules, [K]."""
+
+    def broken(self) -> NDArray[np.int64]:
+        """How many sequences break each rule, [K]."""
+        return (self.decodings.violations > 0).sum(axis=0)
+
+    def check(self) -> None:
+        """Raise with one sentence if a sequence has no labelling."""
+        without = np.flatnonzero(np.isneginf(self.decodings.scores))
+        if len(without):
+            i = int(without[0])
+            tokens = self.batch[i].tokens if self.batch.columns else []
+            raise InfeasibleError(_why_none(self.decodings[i], self.first + i, tokens))
+
+
+@dataclass(frozen=True, eq=False)
+class ChainAnswers(Answers):
+    """Answers of a model whose sequences have one set of scores for all."""
+
+    batch: Corpus
+    first: int
     decodings: Decodings
+    certificates: bool = True
     threads: int = 1
     limits: Limits = NO_LIMITS
 
@@ -67,23 +107,11 @@ class Answers:
         problems = self.decodings.problems
         return Lattices(problems, quick_limits(problems.potentials.n_states))
 
-    def broken(self) -> NDArray[np.int64]:
-        """How many sequences break each rule, [K]."""
-        return (self.decodings.violations > 0).sum(axis=0)
-
     def broken_without_rules(self) -> NDArray[np.int64]:
         """How many sequences would break each rule if there were no rules, [K]."""
         problems = self.decodings.problems
         labels = viterbi(problems.potentials, threads=self.threads).labels
         return (problems.program.by_rule(problems.program.violations(labels)) > 0).sum(axis=0)
-
-    def check(self) -> None:
-        """Raise with one sentence if a sequence has no labelling."""
-        without = np.flatnonzero(np.isneginf(self.decodings.scores))
-        if len(without):
-            i = int(without[0])
-            tokens = self.batch[i].tokens if self.batch.columns else []
-            raise InfeasibleError(_why_none(self.decodings[i], self.first + i, tokens))
 
 
 def _why_none(found: Decoding, number: int, tokens: list[str]) -> str:

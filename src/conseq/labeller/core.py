@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,26 +9,24 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq import persist
 from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
-from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.decoders.base import Decoder
 from conseq.decoders.batch import Decodings
 from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.decoders.viterbi import viterbi
-from conseq.errors import DataError, ModelError, RuleError
-from conseq.estimator import Estimator
-from conseq.evaluate import Report, evaluate_ids, score_ids
+from conseq.errors import DataError
+from conseq.evaluate import score_ids
 from conseq.features import FeatureExtractor, Template
 from conseq.io.objects import corpus_from
-from conseq.labelled import Chances, Labelled, label_corpus
 from conseq.labeller import learning, saving
-from conseq.labeller.answers import Alternatives, Answers
+from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.base import BATCH, Labeller
 from conseq.labeller.learning import FOLDS, gather
 from conseq.labeller.rules import LEARN, rules_of
 from conseq.labeller.training import (
@@ -44,18 +40,14 @@ from conseq.mining.recipe import Learned, Recipe, Stage, learn_rules
 from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.potentials import Potentials
-from conseq.problem import Decoding, Problems
-from conseq.schema import Schema, Scheme, convert_column
+from conseq.problem import Problems
+from conseq.schema import Schema, Scheme
 from conseq.shards import Shards
-from conseq.threads import cores
 from conseq.vocabulary import Vocabulary
 
-BATCH = 100_000
-"""Tokens decoded at a time, so that memory does not grow with the input."""
 
-
-class SequenceLabeller(Estimator):
-    """Learns to label sequences and labels new ones.
+class SequenceLabeller(Labeller):
+    """Learns to label sequences with a conditional random field, and labels new ones.
 
     >>> X, y = [["Ann", "sleeps"], ["Bob", "runs"]], [["B-PER", "O"], ["B-PER", "O"]]
     >>> labeller = SequenceLabeller(features="ner", threads=1).fit(X, y)
@@ -90,6 +82,8 @@ class SequenceLabeller(Estimator):
     metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy
     threads       None: all processors
     """
+
+    model_type = "crf"
 
     def __init__(
         self,
@@ -224,11 +218,6 @@ class SequenceLabeller(Estimator):
         """A labeller with the same options and no rules, to be trained."""
         return SequenceLabeller(**{**self.get_params(), "constraints": None})
 
-    @property
-    def n_threads(self) -> int:
-        """The threads that it uses."""
-        return self.threads or cores()
-
     def _crf(self) -> CRF:
         optimiser = optimiser_for(self.get_params())
         return CRF(optimiser, self.transitions, self.boundaries, self.n_threads)
@@ -250,108 +239,8 @@ class SequenceLabeller(Estimator):
 
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
-    def predict(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[list[str]]:
-        """The best labels of each sequence.
-
-        `allowed` restricts the labels of single tokens; with `partial` the labels that X already has are
-        forced (an empty label is open).
-        """
-        self._check_fitted()
-        corpus = corpus_from(X)
-        return corpus.split(self.schema_.decode(self.predict_ids(corpus, allowed=allowed, partial=partial)))
-
-    def predict_ids(
-        self, corpus: Corpus, *, allowed: Allowed | None = None, partial: bool = False, first: int = 0
-    ) -> NDArray[np.int32]:
-        """The best label of each token as an id of the schema, [T].
-
-        `first` is the number that messages give to the first sequence, for corpora that are part of one.
-        """
-        parts = [found.decodings.labels for found in self.answers(corpus, allowed, partial, first)]
-        return np.concatenate([np.empty(0, dtype=np.int32), *parts])
-
-    def decode(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[Decoding]:
-        """The answer for each sequence: labels, score, certificate, violated rules.
-
-        Where there are no labels, because the rules cannot hold together or a limit was met, `labels` is None
-        and the certificate says which of the two; the other methods raise.
-        """
-        corpus = corpus_from(X)
-        return [d for found in self._answers(corpus, allowed, partial) for d in found.decodings]
-
-    def predict_nbest(
-        self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
-    ) -> list[Alternatives]:
-        """The n best labellings of each sequence under the rules with their scores, best first.
-
-        There are fewer where so many do not exist, or where `limit` was met.
-        """
-        results: list[Alternatives] = []
-        for found in self.answers(corpus_from(X), allowed, partial):
-            results += found.n_best(n)
-        return results
-
-    def predict_marginals(
-        self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
-    ) -> list[list[dict[str, float]]]:
-        """The probability of every label at every token under the rules.
-
-        A sequence on which the rules interact too much for exact sums is refused with one sentence.
-        """
-        self._check_fitted()
-        names = self.schema_.labels
-        results: list[list[dict[str, float]]] = []
-        for found in self.answers(corpus_from(X), allowed, partial):
-            node = found.marginals().tolist()
-            results += found.batch.split([dict(zip(names, row, strict=True)) for row in node])
-        return results
-
-    def label(
-        self,
-        X: Any,
-        *,
-        allowed: Allowed | None = None,
-        partial: bool = False,
-        confidences: bool = True,
-        nbest: int = 0,
-        marginals: bool = False,
-        first: int = 0,
-    ) -> Labelled:
-        """Labelled sequences with their segments and how sure the model is of each segment under the rules.
-
-        A confidence is None in a sequence on which the rules interact too much to find it exactly and soon.
-        With `nbest` each has so many labellings with their scores, with `marginals` the probability of every
-        label at every token. `first` is the number that messages give to the first sequence.
-        """
-        sequences = Labelled()
-        for found in self.answers(corpus_from(X), allowed, partial, first):
-            sequences.extend(self._labelled(found, confidences, nbest, marginals))
-        return sequences
-
-    def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
-        lattices = found.lattices if confidences else None
-        result = label_corpus(
-            found.batch, found.decodings, self.schema_, lattices, not self._plain, self.n_threads
-        )
-        if n:
-            best = found.n_best(n)
-            result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
-        if with_marginals:
-            node = found.batch.split(found.marginals())
-            chances = (Chances(self.schema_.labels, p) for p in node)
-            result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
-        return result
-
-    def answers(
-        self, corpus: Corpus, allowed: Allowed | None = None, partial: bool = False, first: int = 0
-    ) -> Iterator[Answers]:
-        """The corpus batch by batch with all that decoding found; raises at a sequence without labels."""
-        for found in self._answers(corpus, allowed, partial, first):
-            found.check()
-            yield found
-
     def _answers(
-        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int = 0
+        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
     ) -> Iterator[Answers]:
         if allowed is not None and len(allowed) != len(corpus):
             raise DataError(
@@ -360,11 +249,8 @@ class SequenceLabeller(Estimator):
         for begin, batch in corpus.batches(BATCH):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-            yield Answers(batch, first + begin, self._decodings(problems), self.n_threads, self._limits)
-
-    @property
-    def _limits(self) -> Limits:
-        return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
+            found = self._decodings(problems)
+            yield ChainAnswers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
 
     def _decodings(self, problems: Problems) -> Decodings:
         decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once
@@ -382,15 +268,6 @@ class SequenceLabeller(Estimator):
         """Whether one run of Viterbi finds the best labels of any sequence."""
         return not self.constraints_ and self.decoder in ("auto", "viterbi")
 
-    def with_constraints(self, constraints: Rules) -> SequenceLabeller:
-        """The same trained model under other rules, in place of those it has; this one keeps its own."""
-        self._check_fitted()
-        other = copy.copy(self)
-        other.constraints_ = rules_of(constraints, self.schema_)
-        other.constraints = other.constraints_ or None
-        other.learned_ = None
-        return other
-
     def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
         """The scores of all labellings of the sequences, illegal ones forbidden."""
         self._check_fitted()
@@ -407,57 +284,25 @@ class SequenceLabeller(Estimator):
         schema = self.schema_
         return potentials.with_legal(schema.legal, schema.legal_start, schema.legal_end)
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise ModelError("the labeller is not trained yet; call fit, or load a model")
-
     def _check_columns(self, corpus: Corpus) -> None:
         if len(self.extractor_.bag) and corpus.bags is None:
             raise DataError(
                 "the model was trained on attributes per token; give lists or dicts of attributes"
             )
 
-    # ── evaluation ──────────────────────────────────────────────────────────────────────────────
+    @property
+    def scoring(self) -> str:
+        """What `score` and development data measure."""
+        return self.metric
 
-    def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
-        """All scores on labelled sequences."""
-        self._check_fitted()
-        corpus = corpus_from(X, y)
-        gold, schema = self.gold_ids(corpus)
-        return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
-
-    def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
-        """The metric chosen (`metric`) on labelled sequences."""
-        self._check_fitted()
-        corpus = corpus_from(X, y)
-        gold, schema = self.gold_ids(corpus)
-        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.metric)
-
-    def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
-        """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""
-        labels = corpus.full_labels()
-        if self.source_scheme_ is Scheme.IOB1:
-            labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
-        schema = self.schema_.extended(labels.vocabulary)
-        return schema.vocabulary.encode(labels.vocabulary)[labels.ids], schema
-
-    # ── files ───────────────────────────────────────────────────────────────────────────────────
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file."""
-        self._check_fitted()
-        persist.save(path, saving.packed(self))
+    def archive(self) -> persist.Archive:
+        """All that a model file holds."""
+        return saving.packed(self)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> SequenceLabeller:
-        """Read a model file."""
-        archive = persist.load(path)
-        try:
-            return saving.restored(cls, archive)
-        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-            raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
-        except RuleError as error:
-            raise ModelError(f"{path}: a rule in the model file cannot be read ({error})") from None
+    def from_archive(cls, archive: persist.Archive) -> SequenceLabeller:
+        """The labeller of a model file."""
+        return saving.restored(cls, archive)
 
 
 def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:

@@ -27,7 +27,7 @@ def packed(labeller: SequenceLabeller) -> persist.Archive:
     """All that a model file holds."""
     options = {name: value for name, value in labeller.get_params().items() if name not in ELSEWHERE}
     document: dict[str, Any] = {
-        "model-type": "crf",
+        "model-type": labeller.model_type,
         "schema": labeller.schema_.to_dict(),
         "source-scheme": str(labeller.source_scheme_),
         "columns": labeller.columns_,

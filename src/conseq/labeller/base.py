@@ -1,0 +1,253 @@
+"""What every labeller can do, whatever model it has.
+
+    corpus ─answers─→ Answers, batch by batch ─→ predict, decode, label, n best, probabilities, scores
+
+A labeller says how it answers (`_answers`); everything else is here.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq import persist
+from conseq.constraints.base import Constraint
+from conseq.constraints.language import Rules
+from conseq.corpus import Corpus
+from conseq.decoders.allowed import Allowed
+from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.errors import ModelError, RuleError
+from conseq.estimator import Estimator
+from conseq.evaluate import Report, evaluate_ids, score_ids
+from conseq.io.objects import corpus_from
+from conseq.labelled import Chances, Labelled, label_corpus
+from conseq.labeller.answers import Alternatives, Answers
+from conseq.labeller.rules import rules_of
+from conseq.problem import Decoding
+from conseq.schema import Schema, Scheme, convert_column
+from conseq.threads import cores
+
+AnyLabeller = TypeVar("AnyLabeller", bound="Labeller")
+
+BATCH = 100_000
+"""Tokens decoded at a time, so that memory does not grow with the input."""
+
+
+class Labeller(Estimator, ABC):
+    """A learner of labels for sequences; what ends in _ is there once it is trained."""
+
+    model_type: ClassVar[str]
+    """What its model files are marked with."""
+
+    decoder: str | Decoder
+    limit: float | None
+    threads: int | None
+    constraints: Any
+    schema_: Schema
+    source_scheme_: Scheme  # in which the training data was written
+    columns_: list[str]  # of the training data
+    input_: dict[str, Any]  # how the data was read, for whoever reads more of it
+    constraints_: tuple[Constraint, ...]
+    learned_: Any  # rules and prices learned in training, if any
+
+    @property
+    @abstractmethod
+    def scoring(self) -> str:
+        """What `score` measures, by its name in `METRICS`."""
+
+    @abstractmethod
+    def _answers(
+        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
+    ) -> Iterator[Answers]:
+        """The corpus batch by batch with all that decoding found."""
+
+    @abstractmethod
+    def archive(self) -> persist.Archive:
+        """All that a model file holds."""
+
+    @classmethod
+    @abstractmethod
+    def from_archive(cls, archive: persist.Archive) -> Self:
+        """The labeller of a model file."""
+
+    @property
+    def n_threads(self) -> int:
+        """The threads that it uses."""
+        return self.threads or cores()
+
+    # ── labelling ───────────────────────────────────────────────────────────────────────────────
+
+    def predict(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[list[str]]:
+        """The best labels of each sequence.
+
+        `allowed` restricts the labels of single tokens; with `partial` the labels that X already has are
+        forced (an empty label is open).
+        """
+        self._check_fitted()
+        corpus = corpus_from(X)
+        return corpus.split(self.schema_.decode(self.predict_ids(corpus, allowed=allowed, partial=partial)))
+
+    def predict_ids(
+        self, corpus: Corpus, *, allowed: Allowed | None = None, partial: bool = False, first: int = 0
+    ) -> NDArray[np.int32]:
+        """The best label of each token as an id of the schema, [T].
+
+        `first` is the number that messages give to the first sequence, for corpora that are part of one.
+        """
+        parts = [found.decodings.labels for found in self.answers(corpus, allowed, partial, first)]
+        return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def decode(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> list[Decoding]:
+        """The answer for each sequence: labels, score, certificate, violated rules.
+
+        Where there are no labels, because the rules cannot hold together or a limit was met, `labels` is None
+        and the certificate says which of the two; the other methods raise.
+        """
+        corpus = corpus_from(X)
+        return [d for found in self._answers(corpus, allowed, partial, 0) for d in found.decodings]
+
+    def predict_nbest(
+        self, X: Any, n: int, *, allowed: Allowed | None = None, partial: bool = False
+    ) -> list[Alternatives]:
+        """The n best labellings of each sequence under the rules with their scores, best first.
+
+        There are fewer where so many do not exist, or where `limit` was met.
+        """
+        results: list[Alternatives] = []
+        for found in self.answers(corpus_from(X), allowed, partial):
+            results += found.n_best(n)
+        return results
+
+    def predict_marginals(
+        self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
+    ) -> list[list[dict[str, float]]]:
+        """The probability of every label at every token under the rules.
+
+        A sequence on which the rules interact too much for exact sums is refused with one sentence.
+        """
+        self._check_fitted()
+        names = self.schema_.labels
+        results: list[list[dict[str, float]]] = []
+        for found in self.answers(corpus_from(X), allowed, partial):
+            node = found.marginals().tolist()
+            results += found.batch.split([dict(zip(names, row, strict=True)) for row in node])
+        return results
+
+    def label(
+        self,
+        X: Any,
+        *,
+        allowed: Allowed | None = None,
+        partial: bool = False,
+        confidences: bool = True,
+        nbest: int = 0,
+        marginals: bool = False,
+        first: int = 0,
+    ) -> Labelled:
+        """Labelled sequences with their segments and how sure the model is of each segment under the rules.
+
+        A confidence is None in a sequence on which the rules interact too much to find it exactly and soon.
+        With `nbest` each has so many labellings with their scores, with `marginals` the probability of every
+        label at every token. `first` is the number that messages give to the first sequence.
+        """
+        sequences = Labelled()
+        for found in self.answers(corpus_from(X), allowed, partial, first):
+            sequences.extend(self._labelled(found, confidences, nbest, marginals))
+        return sequences
+
+    def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
+        lattices = found.lattices if confidences else None
+        result = label_corpus(
+            found.batch, found.decodings, self.schema_, lattices, found.certificates, self.n_threads
+        )
+        if n:
+            best = found.n_best(n)
+            result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
+        if with_marginals:
+            node = found.batch.split(found.marginals())
+            chances = (Chances(self.schema_.labels, p) for p in node)
+            result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
+        return result
+
+    def answers(
+        self, corpus: Corpus, allowed: Allowed | None = None, partial: bool = False, first: int = 0
+    ) -> Iterator[Answers]:
+        """The corpus batch by batch with all that decoding found; raises at a sequence without labels."""
+        for found in self._answers(corpus, allowed, partial, first):
+            found.check()
+            yield found
+
+    @property
+    def _limits(self) -> Limits:
+        return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
+
+    def with_constraints(self, constraints: Rules) -> Self:
+        """The same trained model under other rules, in place of those it has; this one keeps its own."""
+        self._check_fitted()
+        other = copy.copy(self)
+        other.constraints_ = rules_of(constraints, self.schema_)
+        other.constraints = other.constraints_ or None
+        other.learned_ = None
+        return other
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise ModelError("the labeller is not trained yet; call fit, or load a model")
+
+    # ── evaluation ──────────────────────────────────────────────────────────────────────────────
+
+    def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
+        """All scores on labelled sequences."""
+        self._check_fitted()
+        corpus = corpus_from(X, y)
+        gold, schema = self.gold_ids(corpus)
+        return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
+
+    def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
+        """The metric chosen (`scoring`) on labelled sequences."""
+        self._check_fitted()
+        corpus = corpus_from(X, y)
+        gold, schema = self.gold_ids(corpus)
+        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.scoring)
+
+    def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
+        """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""
+        labels = corpus.full_labels()
+        if self.source_scheme_ is Scheme.IOB1:
+            labels = convert_column(labels, corpus.offsets, Scheme.IOB1, Scheme.BIO)
+        schema = self.schema_.extended(labels.vocabulary)
+        return schema.vocabulary.encode(labels.vocabulary)[labels.ids], schema
+
+    # ── files ───────────────────────────────────────────────────────────────────────────────────
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file."""
+        self._check_fitted()
+        persist.save(path, self.archive())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model file."""
+        return restored([cls], path)
+
+
+def restored(kinds: Iterable[type[AnyLabeller]], path: str | os.PathLike[str]) -> AnyLabeller:
+    """The labeller of a model file, which must be of one of these kinds."""
+    archive = persist.load(path)
+    known = {kind.model_type: kind for kind in kinds}
+    try:
+        name = archive.document["model-type"]
+        if name not in known:
+            raise ModelError(f"{path}: the model is of the type {name!r}; here goes {' or '.join(known)}")
+        return known[name].from_archive(archive)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
+    except RuleError as error:
+        raise ModelError(f"{path}: a rule in the model file cannot be read ({error})") from None
