@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from conseq.decoders.wcsp import WCSP
     from conseq.errors import ConseqError
     from conseq.io import read, write
-    from conseq.labeller import SequenceLabeller
+    from conseq.labeller import MemoryLabeller, SequenceLabeller
+    from conseq.models.memory import MemoryLearner
     from conseq.potentials import Potentials
     from conseq.problem import Decoding, Status
     from conseq.schema import Schema
@@ -32,6 +33,8 @@ _HOME = {
     "ConseqError": "conseq.errors",
     "Decoding": "conseq.problem",
     "Limits": "conseq.decoders.base",
+    "MemoryLabeller": "conseq.labeller",
+    "MemoryLearner": "conseq.models.memory",
     "Potentials": "conseq.potentials",
     "Schema": "conseq.schema",
     "SequenceLabeller": "conseq.labeller",
@@ -51,6 +54,8 @@ __all__ = [
     "Corpus",
     "Decoding",
     "Limits",
+    "MemoryLabeller",
+    "MemoryLearner",
     "Potentials",
     "Schema",
     "SequenceLabeller",

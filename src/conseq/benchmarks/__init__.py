@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.benchmarks import crf, crf_plot, crf_tables, decode, presets
+from conseq.benchmarks import crf, crf_plot, crf_tables, decode, memory, presets
 from conseq.experiments.common import markdown_table
 
 Result = dict[str, Any]
@@ -54,6 +54,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "decode": Benchmark(
         decode.run, decode.table, "decoding under rules against Viterbi and integer programs: time, accuracy"
+    ),
+    "memory": Benchmark(
+        memory.run, memory.table, "TiMBL and conseq on the same windows: instances per second, equal classes"
     ),
     "presets": Benchmark(
         presets.run, presets.table, "each preset on the public data it is for: F1, accuracy"

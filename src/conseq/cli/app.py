@@ -11,6 +11,7 @@ from conseq import __version__
 from conseq.cli.bench import bench
 from conseq.cli.demo import demo
 from conseq.cli.evaluate import evaluate
+from conseq.cli.explain import explain
 from conseq.cli.helping import Command, Group
 from conseq.cli.label import label
 from conseq.cli.mine import mine
@@ -28,7 +29,7 @@ app = typer.Typer(
 
 COMMANDS: dict[str, list[Callable[..., None]]] = {
     "Start here": [demo],
-    "Work": [train, label, evaluate, mine],
+    "Work": [train, label, evaluate, explain, mine],
     "Measure": [bench, reproduce],
 }
 """Heading → the commands under it."""

@@ -53,6 +53,7 @@ def bench(
       conseq bench
       conseq bench crf --quick
       conseq bench crf --sets conll2000,umass_citation --plot race.png --markdown race.md
+      conseq bench memory --quick
       conseq bench presets --data ~/data --json
     """
     from conseq.benchmarks import BENCHMARKS

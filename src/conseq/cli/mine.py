@@ -26,7 +26,7 @@ from conseq.cli.options import (
 )
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import TrainingLine, training_line
-from conseq.cli.reading import Reading, as_read, load_model, read_labelled
+from conseq.cli.reading import Reading, as_read, load_crf, read_labelled
 from conseq.cli.rule_table import show_rules, to_dict
 from conseq.cli.show import show
 from conseq.cli.train import check_writable
@@ -161,7 +161,7 @@ def _task(
     """The data, and the labeller whose mistakes the rules shall mend."""
     from conseq.labeller import SequenceLabeller
 
-    labeller = None if model is None else load_model(model, threads)
+    labeller = None if model is None else load_crf(model, threads, "mining")
     reading = reading if labeller is None else reading.of_model(labeller)
     corpus = read_labelled(data, reading)
     alike = replace(reading, columns=as_read(corpus, reading)["columns"])

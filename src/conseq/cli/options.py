@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 READING, MODEL, TRAINING, DECODING, OUTPUT = "Reading", "Model", "Training", "Decoding", "Output"
+MEMORY = "Memory (--model-type memory)"
 """Headings of the help."""
 
 
@@ -58,7 +59,42 @@ class LabelScheme(StrEnum):
 
 
 class ModelType(StrEnum):
+    """What learns: a conditional random field, or a memory of all tokens."""
+
     crf = "crf"
+    memory = "memory"
+
+
+class Inference(StrEnum):
+    """What a memory-based model classifies tokens into: trigrams of labels, reconciled then, or labels."""
+
+    csinf = "csinf"
+    single = "single"
+
+
+class Metric(StrEnum):
+    overlap = "overlap"
+    mvdm = "mvdm"
+
+
+class FeatureWeights(StrEnum):
+    gain_ratio = "gain-ratio"
+    information_gain = "information-gain"
+    chi_squared = "chi-squared"
+    shared_variance = "shared-variance"
+    none = "none"
+
+
+class Voting(StrEnum):
+    majority = "majority"
+    inverse_distance = "inverse-distance"
+    inverse_linear = "inverse-linear"
+    exponential_decay = "exponential-decay"
+
+
+class Search(StrEnum):
+    ib1 = "ib1"
+    igtree = "igtree"
 
 
 class Algorithm(StrEnum):
@@ -239,4 +275,35 @@ DataFolder = Annotated[
 Quick = Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")]
 MarkdownFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False)
+]
+
+
+def memory_option(kind: type[StrEnum], help: str) -> Any:
+    """An option of memory-based models that is one of a few names."""
+    return typer.Option(metavar=one_of(kind), help=help, rich_help_panel=MEMORY)
+
+
+InferenceOption = Annotated[
+    Inference,
+    memory_option(Inference, "Classify into trigrams of labels and reconcile them, or each token by itself."),
+]
+MetricOption = Annotated[
+    Metric,
+    memory_option(Metric, "How far apart values are: equal or not, or by the labels they go with."),
+]
+WeightsOption = Annotated[
+    FeatureWeights, memory_option(FeatureWeights, "What makes a feature count more than another.")
+]
+VotingOption = Annotated[Voting, memory_option(Voting, "How much the vote of a neighbour weighs.")]
+SearchOption = Annotated[
+    Search, memory_option(Search, "Exact search for neighbours, or a quick way down a tree.")
+]
+NeighboursOption = Annotated[
+    int, typer.Option("-k", metavar="N", min=1, help="Nearest distances that vote.", rich_help_panel=MEMORY)
+]
+WindowOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Tokens to the left and right that are seen.", rich_help_panel=MEMORY
+    ),
 ]

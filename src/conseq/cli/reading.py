@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
     from conseq.io.source import Block, Input, Origin
-    from conseq.labeller import SequenceLabeller
+    from conseq.labeller import Labeller, SequenceLabeller
     from conseq.shards import Shards
 
 AUTO, COLUMNS, INLINE, JSONL, TEXT = "auto", "columns", "inline", "jsonl", "text"
@@ -37,7 +37,7 @@ class Reading:
     tokens: str | None = None
     scheme: str = AUTO
 
-    def of_model(self, labeller: SequenceLabeller) -> Reading:
+    def of_model(self, labeller: Labeller) -> Reading:
         """The same, what is not given taken from how the model's training data was read."""
         known = labeller.input_
         columns = known.get("columns") or [*labeller.columns_, LABEL]
@@ -96,7 +96,7 @@ def _names(reading: Reading) -> list[str]:
 
 
 def stream_input(
-    source: str, reading: Reading, labeller: SequenceLabeller, *, partial: bool = False
+    source: str, reading: Reading, labeller: Labeller, *, partial: bool = False
 ) -> Iterator[Corpus]:
     """Data to label, batch by batch; labels in it may be missing."""
     from conseq.io import stream
@@ -141,7 +141,7 @@ def _streamed(
             yield from batches(pipe, pipe.format())  # type: ignore[arg-type]  # it is read from, no more
 
 
-def _label_column(reading: Reading, labeller: SequenceLabeller) -> str | None:
+def _label_column(reading: Reading, labeller: Labeller) -> str | None:
     """The label column; None if just the model's own columns are named."""
     names = _names(reading)
     return None if LABEL not in names and set(labeller.columns_) >= set(names) - {"_", "-"} else LABEL
@@ -193,12 +193,23 @@ def _head(path: str) -> Block:
     return Block(whole_lines(chunk), path)
 
 
-def load_model(path: str, threads: int | None) -> SequenceLabeller:
+def load_model(path: str, threads: int | None) -> Labeller:
     """A model, to be used with so many threads (None: all processors)."""
+    from conseq.labeller import load_labeller
+
+    labeller = load_labeller(path)
+    labeller.threads = threads
+    return labeller
+
+
+def load_crf(path: str, threads: int | None, what_for: str) -> SequenceLabeller:
+    """A model that must be a conditional random field."""
+    from conseq.errors import ModelError
     from conseq.labeller import SequenceLabeller
 
-    labeller = SequenceLabeller.load(path)
-    labeller.threads = threads
+    labeller = load_model(path, threads)
+    if not isinstance(labeller, SequenceLabeller):
+        raise ModelError(f"{path}: {what_for} needs a model of the type crf; this is {labeller.model_type}")
     return labeller
 
 

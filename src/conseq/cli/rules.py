@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from conseq.cli.outcome import misused, say
 
 if TYPE_CHECKING:
-    from conseq.labeller import SequenceLabeller
+    from conseq.labeller import Labeller
 
 NONE, LEARN = "none", "learn"
 
@@ -22,7 +22,7 @@ class Decoding:
     decoder: str | None = None
     limit: float | None = None
 
-    def of_model(self, labeller: SequenceLabeller) -> SequenceLabeller:
+    def of_model(self, labeller: Labeller) -> Labeller:
         """The labeller with these rules in place of its own; what is odd about them is said."""
         if self.decoder is not None:
             labeller.decoder = str(self.decoder)
@@ -47,7 +47,7 @@ def training_rules(choice: str) -> str | Path | None:
     return LEARN if choice == LEARN else rule_file(choice)
 
 
-def say_oddities(labeller: SequenceLabeller) -> None:
+def say_oddities(labeller: Labeller) -> None:
     """A note for everything odd about the rules of a labeller."""
     from conseq.constraints.lint import lint
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from conseq.corpus import Corpus
-    from conseq.labeller import SequenceLabeller
+    from conseq.labeller import Labeller
 
     Ids = NDArray[np.int32]
 
@@ -71,7 +71,7 @@ class Summary:
         return f"{self.certified:,} of {self.sequences:,} certified, {runs} on average"
 
 
-def decode_all(labeller: SequenceLabeller, corpus: Corpus) -> tuple[Ids, Summary]:
+def decode_all(labeller: Labeller, corpus: Corpus) -> tuple[Ids, Summary]:
     """The best label of each token, and how that went; decoding alone is timed."""
     import numpy as np
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from conseq.cli.clock import Clock, peak_mb
-from conseq.cli.features import chosen_features, read_lexicons
+from conseq.cli.features import DEFAULT, chosen_features, read_lexicons
 from conseq.cli.options import (
     MODEL,
     READING,
@@ -21,23 +21,37 @@ from conseq.cli.options import (
     AsJson,
     DataFormat,
     FeaturesOption,
+    FeatureWeights,
     Folds,
+    Inference,
+    InferenceOption,
     LabelScheme,
+    Metric,
+    MetricOption,
     ModelType,
+    NeighboursOption,
+    Search,
+    SearchOption,
     Threads,
     TrainColumns,
     TrainData,
     TrainFormat,
     TrainScheme,
     TrainTokens,
+    Voting,
+    VotingOption,
+    WeightsOption,
+    WindowOption,
     one_of,
 )
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
-from conseq.cli.reading import Reading, as_read, load_model, read_labelled, stream_labelled
+from conseq.cli.reading import Reading, as_read, load_crf, read_labelled, stream_labelled
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
+from conseq.cli.train_memory import MemoryOptions, remember
+from conseq.cli.tuning import tune_on, tuned_sentence
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
@@ -182,6 +196,22 @@ def train(
             show_default=False,
         ),
     ] = None,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="First choose options on growing samples of TRAIN: preset, --c1 and --c2; for memory "
+            "--metric, --weights, -k and --voting.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = False,
+    inference: InferenceOption = Inference.csinf,
+    metric: MetricOption = Metric.overlap,
+    weights: WeightsOption = FeatureWeights.gain_ratio,
+    k: NeighboursOption = 1,
+    voting: VotingOption = Voting.majority,
+    search: SearchOption = Search.ib1,
+    window: WindowOption = 3,
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -199,7 +229,33 @@ def train(
       conseq train train.tsv --algorithm ap --max-iterations 5 -m quick.model
       conseq train more.tsv --from ner.model --features ner -m better.model
       conseq train huge.tsv --shard-tokens 1000000 -m huge.model
+      conseq train train.tsv --tune -m tuned.model
+      conseq train letters.tsv --model-type memory --metric mvdm -k 5 -m phonemes.model
     """
+    if model_type is ModelType.memory:
+        crf_only = {
+            "--features": features, "--template": template, "--lexicon": lexicon, "--dev": dev,
+            "--from": start, "--shard-tokens": shard_tokens,
+        }  # fmt: skip
+        for option, value in crf_only.items():
+            if value is not None:
+                misused(f"{option} is for --model-type crf; a memory-based model sees windows of all columns")
+        chosen = MemoryOptions(
+            str(inference),
+            str(metric),
+            str(weights),
+            k,
+            str(voting),
+            str(search),
+            window,
+            str(scheme),
+            threads,
+        )
+        with _told_if_interrupted(BEFORE):
+            check_writable(model)
+            reading = Reading(format, columns, tokens, scheme)
+            remember(ctx, data, reading, chosen, constraints, tune, model, as_json)
+        return
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
     rules = training_rules(constraints)
@@ -207,6 +263,8 @@ def train(
         misused("--folds 0 learns rules from development data alone; give it with --dev")
     if rules == LEARN and folds and shard_tokens:
         misused("with --shard-tokens rules are learned from development data alone; give --folds 0 and --dev")
+    if tune and shard_tokens:
+        misused("--tune compares settings on samples in memory; do it without --shard-tokens, on a part")
     if scratch is not None and shard_tokens is None:
         misused("--scratch is where --shard-tokens keeps data; give both")
     with _told_if_interrupted(BEFORE):
@@ -234,7 +292,13 @@ def train(
             seed=seed, min_count=min_count, scheme=str(scheme), constraints=rules, folds=folds,
             threads=threads,
         )  # fmt: skip
-        warm = None if start is None else load_model(start, threads)
+        tuned = None
+        if tune:
+            if template is None and not lexicon:
+                labeller.features = features or DEFAULT
+            tuned = tune_on(labeller, corpus, line)
+            line.enter("finding features")
+        warm = None if start is None else load_crf(start, threads, "--from")
         labeller.fit(corpus, development=development, warm=warm, watch=line.watch, stage=line.stage)
         _check_interrupted(labeller.report_)
         labeller.input_ = remembered
@@ -248,8 +312,12 @@ def train(
     elif rules != LEARN:
         say_oddities(labeller)
     seconds = {"read": seconds_read, **labeller.report_.seconds}
+    if tuned is not None:
+        seconds["tune"] = tuned.seconds
     result = {**labeller.report_.to_dict(), "peak_mb": peak_mb(), "model": model}
     result["seconds"] = {**seconds, "total": (ctx.obj or clock).seconds()}
+    if tuned is not None:
+        result["tuned"] = tuned.to_dict()
     if labeller.learned_ is not None:
         result["constraints"] = to_dict(labeller.learned_, None)
     if as_json:
@@ -342,6 +410,8 @@ def _show(result: dict[str, Any], corpus: Corpus | Shards, algorithm: Algorithm)
     if result["development"] is not None:
         where = f"kept {algorithm.round} {result['best_iteration']}"
         facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
+    if "tuned" in result:
+        facts.insert(1, ("tuned", tuned_sentence(result["tuned"])))
     if "constraints" in result:
         learned = result["constraints"]
         facts.append(("rules", f"{learned['count']:,} learned, of {learned['candidates']:,} candidates"))
@@ -360,7 +430,9 @@ def _time(seconds: dict[str, float]) -> str:
     '5.0 s (read 0.3, features 0.5, train 3.0, start-up, compiling and writing 1.2)'
     """
     parts = {
-        name: round(seconds[name], 1) for name in ("read", "features", "train", "rules") if name in seconds
+        name: round(seconds[name], 1)
+        for name in ("read", "tune", "features", "train", "rules")
+        if name in seconds
     }
     rest = max(0.0, round(seconds["total"], 1) - sum(parts.values()))
     shown = [f"{name} {part:.1f}" for name, part in parts.items()]

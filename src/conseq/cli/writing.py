@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conseq.cli.show import Palette
     from conseq.corpus import Corpus
     from conseq.labelled import LabelledSequence
-    from conseq.labeller import SequenceLabeller
+    from conseq.labeller import Labeller
 
 UNSURE = 0.9
 """A segment with less confidence than this shows it on a terminal."""
@@ -29,11 +29,11 @@ class Wanted:
     marginals: bool = False
 
 
-Writer = Callable[["SequenceLabeller", "Corpus", Wanted, int], str]
+Writer = Callable[["Labeller", "Corpus", Wanted, int], str]
 """model, batch, what is wanted, sequences before the batch ─→ text."""
 
 
-def as_columns(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: int) -> str:
+def as_columns(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
     """The input's columns and the label; nothing is done per token but joining strings."""
     from conseq.io import format_columns
 
@@ -79,7 +79,7 @@ def _chances(sequence: LabelledSequence, labels: Sequence[str]) -> list[str]:
     return [f"{label}:{chance:.6f}" for label, chance in zip(labels, found, strict=True)]
 
 
-def as_jsonl(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: int) -> str:
+def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
     """An object a sequence."""
     sequences = labeller.label(
         batch, partial=wanted.partial, nbest=wanted.nbest, marginals=wanted.marginals, first=first
@@ -87,7 +87,7 @@ def as_jsonl(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: i
     return "".join(json.dumps(sequence.to_dict(), ensure_ascii=False) + "\n" for sequence in sequences)
 
 
-def as_spans(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: int) -> str:
+def as_spans(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
     """A line a segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
     lines = []
     for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
@@ -98,7 +98,7 @@ def as_spans(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: i
     return "".join(lines)
 
 
-def as_inline(labeller: SequenceLabeller, batch: Corpus, wanted: Wanted, first: int) -> str:
+def as_inline(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
     """The texts with their segments in tags, a line each."""
     from dataclasses import replace
 
@@ -125,7 +125,7 @@ FORMATS: dict[str, Writer] = {
 def show_spans(
     screen: Console,
     palette: Palette,
-    labeller: SequenceLabeller,
+    labeller: Labeller,
     batch: Corpus,
     wanted: Wanted,
     first: int,

@@ -1,15 +1,32 @@
-"""The whole task as one object: corpus ─→ features ─→ CRF ─→ rules ─→ labels, in scikit-learn's manner.
+"""The whole task as one object: corpus ─→ features ─→ model ─→ rules ─→ labels, in scikit-learn's manner.
 
     SequenceLabeller(features="ner", constraints="at most 1 segment of date  hard").fit(X, y).predict(X)
 
-core      the estimator
-training  what it learns from, and the report of how it went
+base      what every labeller can do
+core      SequenceLabeller: a conditional random field
+memory    MemoryLabeller: the labels of the tokens most like these
+tuning    options chosen on growing samples of the training data
+training  what a labeller learns from, and the report of how it went
+learning  the evidence that rules are learned from
 rules     what may be given as constraints ─→ Constraints
-answers   a batch of sequences with its labels: the sentence if there are none, n best, probabilities
-saving    the estimator ↔ a model file
+answers   a batch of sequences with its labels: the sentence if there are none, n best, probabilities;
+          trigram_answers for class trigrams
+saving    a labeller ↔ a model file
 """
 
+import os
+
+from conseq.labeller.base import Labeller, restored
 from conseq.labeller.core import SequenceLabeller
+from conseq.labeller.memory import MemoryLabeller
 from conseq.labeller.training import FitReport
 
-__all__ = ["FitReport", "SequenceLabeller"]
+__all__ = ["LABELLERS", "FitReport", "Labeller", "MemoryLabeller", "SequenceLabeller", "load_labeller"]
+
+LABELLERS: tuple[type[Labeller], ...] = (SequenceLabeller, MemoryLabeller)
+"""Every kind of labeller."""
+
+
+def load_labeller(path: str | os.PathLike[str]) -> Labeller:
+    """The labeller of a model file, whatever its kind."""
+    return restored(LABELLERS, path)

@@ -29,6 +29,7 @@ from conseq.evaluate import Report, evaluate_ids, score_ids
 from conseq.io.objects import corpus_from
 from conseq.labelled import Chances, Labelled, label_corpus
 from conseq.labeller.answers import Alternatives, Answers
+from conseq.labeller.explanation import TokenExplanation
 from conseq.labeller.rules import rules_of
 from conseq.problem import Decoding
 from conseq.schema import Schema, Scheme, convert_column
@@ -57,9 +58,16 @@ class Labeller(Estimator, ABC):
     constraints_: tuple[Constraint, ...]
     learned_: Any  # rules and prices learned in training, if any
 
-    @property
     @abstractmethod
-    def scoring(self) -> str:
+    def fit(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Self:
+        """Learn from labelled sequences."""
+
+    def untrained(self) -> Self:
+        """A labeller with the same options and no rules, to be trained."""
+        return type(self)(**{**self.get_params(), "constraints": None})
+
+    @abstractmethod
+    def _scored_by(self) -> str:
         """What `score` measures, by its name in `METRICS`."""
 
     @abstractmethod
@@ -67,6 +75,10 @@ class Labeller(Estimator, ABC):
         self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
     ) -> Iterator[Answers]:
         """The corpus batch by batch with all that decoding found."""
+
+    @abstractmethod
+    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
+        """Why each token of each sequence has its label: at most so many reasons each."""
 
     @abstractmethod
     def archive(self) -> persist.Archive:
@@ -211,11 +223,11 @@ class Labeller(Estimator, ABC):
         return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
 
     def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
-        """The metric chosen (`scoring`) on labelled sequences."""
+        """The metric chosen on labelled sequences, span F1 unless there is an option for it."""
         self._check_fitted()
         corpus = corpus_from(X, y)
         gold, schema = self.gold_ids(corpus)
-        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.scoring)
+        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self._scored_by())
 
     def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
         """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
 from conseq.evaluate import score_ids
 from conseq.features import FeatureExtractor, Template
+from conseq.features.design import Design
 from conseq.io.objects import corpus_from
 from conseq.labeller import learning, saving
 from conseq.labeller.answers import Answers, ChainAnswers
 from conseq.labeller.base import BATCH, Labeller
+from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.learning import FOLDS, gather
 from conseq.labeller.rules import LEARN, rules_of
 from conseq.labeller.training import (
@@ -143,7 +145,7 @@ class SequenceLabeller(Labeller):
         warm: SequenceLabeller | None = None,
         watch: Callable[[Progress], None] | None = None,
         stage: Callable[[Stage], None] = lambda _: None,
-    ) -> SequenceLabeller:
+    ) -> Self:
         """Learn from labelled sequences, or from `conseq.Shards`, which need not fit in memory.
 
         With `development` the iterate that scores best there is kept, otherwise the last. `warm` is a trained
@@ -214,10 +216,6 @@ class SequenceLabeller(Labeller):
         labels = self.schema_.vocabulary.encode(schema.labels)
         return WarmStart(self.model_, attributes.astype(np.int64), labels.astype(np.int64))
 
-    def untrained(self) -> SequenceLabeller:
-        """A labeller with the same options and no rules, to be trained."""
-        return SequenceLabeller(**{**self.get_params(), "constraints": None})
-
     def _crf(self) -> CRF:
         optimiser = optimiser_for(self.get_params())
         return CRF(optimiser, self.transitions, self.boundaries, self.n_threads)
@@ -278,6 +276,44 @@ class SequenceLabeller(Labeller):
         mask = allowed_mask(corpus, self.schema_, allowed, partial, self.source_scheme_)
         return potentials if mask is None else potentials.restricted(mask)
 
+    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
+        """For every token the probability of labels, and the attributes and the step from the label before
+        that speak most for its label, against the next likely one."""
+        self._check_fitted()
+        corpus = corpus_from(X)
+        flat = [token for found in self.answers(corpus) for token in self._explained(found, most)]
+        return corpus.split(flat)
+
+    def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
+        batch, names = found.batch, self.schema_.labels
+        tokens = batch.columns[batch.token_column].strings() if batch.columns else [""] * batch.n_tokens
+        chances, labels = found.marginals(), found.decodings.labels
+        design = self.extractor_.design(batch)
+        opening = set(batch.offsets[:-1].tolist())
+        for t, label in enumerate(labels.tolist()):
+            others = np.where(np.arange(len(names)) == label, -1.0, chances[t])
+            before = None if t in opening else int(labels[t - 1])
+            reasons = self._reasons(design, t, before, label, int(others.argmax()))
+            likely = largest(chances[t].tolist(), names)
+            yield TokenExplanation(tokens[t], names[label], likely, reasons[:most], len(reasons))
+
+    def _reasons(
+        self, design: Design, token: int, before: int | None, label: int, other: int
+    ) -> list[Reason]:
+        """What adds more to a label than to another one, the most first."""
+        layout, weights = self.model_.layout, self.model_.weights
+        gains: dict[int, float] = {}
+        for attribute, value in design.attributes(token):
+            own = slice(layout.feature[attribute], layout.feature[attribute + 1])
+            of = dict(zip(layout.label[own].tolist(), weights[own].tolist(), strict=True))
+            gains[attribute] = value * (of.get(label, 0.0) - of.get(other, 0.0))
+        reasons = list(map(Reason, self.extractor_.names(gains), gains.values()))
+        pairwise, start, _ = layout.chain(weights)
+        row, text = (start, "at the start") if before is None else (pairwise[before], "after ")
+        text += "" if before is None else self.schema_.labels[before]
+        reasons.append(Reason(text, float(row[label] - row[other])))
+        return sorted((r for r in reasons if r.weight > 0), key=lambda reason: -reason.weight)
+
     def _legal(self, potentials: Potentials) -> Potentials:
         if not self.legal or self.schema_.legal.all():
             return potentials
@@ -290,9 +326,7 @@ class SequenceLabeller(Labeller):
                 "the model was trained on attributes per token; give lists or dicts of attributes"
             )
 
-    @property
-    def scoring(self) -> str:
-        """What `score` and development data measure."""
+    def _scored_by(self) -> str:
         return self.metric
 
     def archive(self) -> persist.Archive:

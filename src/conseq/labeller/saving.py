@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from conseq import persist
@@ -17,16 +17,17 @@ from conseq.models.crf import ChainModel
 from conseq.schema import Schema, Scheme
 
 if TYPE_CHECKING:
+    from conseq.labeller.base import Labeller
     from conseq.labeller.core import SequenceLabeller
 
 ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "threads")
 """Options that other parts of the file hold, that belong to the machine, or that training alone needs."""
 
 
-def packed(labeller: SequenceLabeller) -> persist.Archive:
-    """All that a model file holds."""
-    options = {name: value for name, value in labeller.get_params().items() if name not in ELSEWHERE}
-    document: dict[str, Any] = {
+def common(labeller: Labeller, elsewhere: Collection[str] = ELSEWHERE) -> dict[str, Any]:
+    """What the file of any labeller says: its kind, labels, data, options (but for some) and rules."""
+    options = {name: value for name, value in labeller.get_params().items() if name not in elsewhere}
+    return {
         "model-type": labeller.model_type,
         "schema": labeller.schema_.to_dict(),
         "source-scheme": str(labeller.source_scheme_),
@@ -34,27 +35,36 @@ def packed(labeller: SequenceLabeller) -> persist.Archive:
         "input": labeller.input_,
         "options": {**options, "decoder": find_decoder(labeller.decoder).name},
         "constraints": _written(labeller.constraints_),
-        "tau": labeller.tau_,
-        "report": labeller.report_.to_dict(),
     }
-    parts = {"features": pack(labeller.extractor_), "crf": persist.Archive({}, {}, labeller.model_.arrays())}
-    return persist.combine(document, parts)
 
 
-def restored(kind: type[SequenceLabeller], archive: persist.Archive) -> SequenceLabeller:
-    """The labeller of a model file; files of versions before there were rules have none."""
-    document = archive.document
-    extractor = unpack(archive.within("features"))
-    labeller = kind([str(t) for t in extractor.templates], **document["options"])
-    lexicons = extractor.memory.lexicons
-    labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
+def restore_common(labeller: Labeller, document: Mapping[str, Any]) -> None:
+    """The reverse, for a labeller that has its options; files older than rules have none."""
     labeller.schema_ = Schema.from_dict(document["schema"])
     labeller.source_scheme_ = Scheme.of(document["source-scheme"])
     labeller.columns_ = list(document["columns"])
     labeller.input_ = dict(document["input"])
     labeller.constraints = document.get("constraints", "") or None
     labeller.constraints_ = rules_of(labeller.constraints, labeller.schema_)
-    labeller.learned_, labeller.tau_ = None, document.get("tau")
+    labeller.learned_ = None
+
+
+def packed(labeller: SequenceLabeller) -> persist.Archive:
+    """All that a model file holds."""
+    document = {**common(labeller), "tau": labeller.tau_, "report": labeller.report_.to_dict()}
+    parts = {"features": pack(labeller.extractor_), "crf": persist.Archive({}, {}, labeller.model_.arrays())}
+    return persist.combine(document, parts)
+
+
+def restored(kind: type[SequenceLabeller], archive: persist.Archive) -> SequenceLabeller:
+    """The labeller of a model file."""
+    document = archive.document
+    extractor = unpack(archive.within("features"))
+    labeller = kind([str(t) for t in extractor.templates], **document["options"])
+    lexicons = extractor.memory.lexicons
+    labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
+    restore_common(labeller, document)
+    labeller.tau_ = document.get("tau")
     labeller.report_ = FitReport.from_dict(document["report"])
     labeller.extractor_ = extractor
     labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,18 @@ def problems(
     )
 
 
+def solved(predictions: Predictions, labels: Ids, *, schema: Schema | None = None) -> list[Decoding]:
+    """The answers that `Predictions.csinf` stands for: these labels [T] of it, proved to be the best."""
+    found = []
+    for i, problem in enumerate(problems(predictions, schema=schema)):
+        a, b = predictions.offsets[i : i + 2].tolist()
+        allowed = predictions.domain[a:b]
+        trigrams = _Trigrams(predictions.predicted[a:b], predictions.weights[a:b])
+        states = trigrams.path(np.unique(allowed[allowed != OUTSIDE]), labels[a:b]) if a < b else []
+        found.append(Decoding.of(problem, states, problem.score(states)))
+    return found
+
+
 def _potentials(predictions: Predictions, i: int, ids: Ids, every: NDArray | None) -> Potentials:
     """The chain of one sequence; ids[Y] are the labels in the schema, `every` the labels if all may be."""
     a, b = predictions.offsets[i : i + 2].tolist()
@@ -110,10 +123,7 @@ def _potentials(predictions: Predictions, i: int, ids: Ids, every: NDArray | Non
 def _with_marks(trigrams: _Trigrams, labels: NDArray, unary: Floats, ids: Ids) -> Potentials:
     """States: each label with m = 0, then those with m = 1 that a whole trigram has in its middle."""
     length = len(unary)
-    middles = trigrams.predicted[trigrams.whole, 1]
-    marked = np.flatnonzero(np.isin(labels, middles))
-    number = np.concatenate([np.arange(len(labels)), marked])
-    mark = np.arange(len(number)) >= len(labels)
+    number, mark = trigrams.states(labels)
     steps = np.full((length, len(number), len(number)), -np.inf)
     steps[0] = 0.0
     for t in range(1, length):
@@ -136,6 +146,20 @@ class _Trigrams:
     def whole(self) -> NDArray[np.bool_]:
         """Which trigrams have three labels, [T]."""
         return (self.predicted != OUTSIDE).all(axis=1)
+
+    def states(self, labels: NDArray) -> tuple[NDArray, NDArray[np.bool_]]:
+        """The states: which of the labels each has, and its mark."""
+        marked = np.flatnonzero(np.isin(labels, self.predicted[self.whole, 1]))
+        number = np.concatenate([np.arange(len(labels)), marked])
+        return number, np.arange(len(number)) >= len(labels)
+
+    def path(self, labels: NDArray, chosen: Ids) -> list[int]:
+        """The states of a labelling."""
+        number, mark = self.states(labels)
+        state = {(int(labels[i]), bool(m)): s for s, (i, m) in enumerate(zip(number, mark, strict=True))}
+        pairs = enumerate(pairwise(chosen.tolist()), start=1)
+        marks = [bool(self.whole[t] and (self.predicted[t, :2] == pair).all()) for t, pair in pairs]
+        return [state[key] for key in zip(chosen.tolist(), [False, *marks], strict=True)]
 
     def single(self, t: int, labels: NDArray) -> Floats:
         """The weight of the unigrams that each label satisfies at token t, [Y]."""

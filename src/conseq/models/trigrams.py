@@ -127,6 +127,15 @@ class Predictions:
         map_chunks(work, balanced(bounds, threads), threads)
         return cls(classes.labels, bounds, predicted, weights, found.confidence, domain, sizes)
 
+    def select(self, i: int) -> Predictions:
+        """Those of one sequence."""
+        a, b = self.offsets[i : i + 2].tolist()
+        own = slice(a, b)
+        return Predictions(
+            self.labels, np.array([0, b - a]), self.predicted[own], self.weights[own], self.confidence[own],
+            self.domain[own], self.sizes[own],
+        )  # fmt: skip
+
     @property
     def n_tokens(self) -> int:
         return len(self.sizes)

@@ -1,0 +1,76 @@
+"""`conseq explain`: why each token has its label."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conseq.cli.compiling import told
+from conseq.cli.options import OUTPUT, READING, AsJson, Columns, ModelFile, Threads, TokensOption
+from conseq.cli.reading import Reading, load_model, stream_input
+from conseq.cli.show import show
+
+if TYPE_CHECKING:
+    from conseq.labeller.explanation import TokenExplanation
+
+STANDARD = "-"
+LIKELY = 3
+"""Chances of so many labels are shown."""
+
+
+def explain(
+    model: ModelFile,
+    data: Annotated[
+        str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
+    ] = STANDARD,
+    columns: Columns = None,
+    text: Annotated[
+        bool,
+        typer.Option("--text", help="The input is plain text, a sequence a line.", rich_help_panel=READING),
+    ] = False,
+    tokens: TokensOption = None,
+    most: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Reasons shown for a token.", rich_help_panel=OUTPUT)
+    ] = 3,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label new data and say why.
+
+    Each token with its label, how likely that is, and what speaks for it: for a memory-based model the tokens
+    of the training data that are most like it, with their distances; for a conditional random field the
+    attributes, and the label before, that add more to this label than to the next likely one. With --json an
+    object a sequence.
+
+    \b
+    Examples:
+      conseq explain phonemes.model words.tsv
+      echo "A. Cau, On Sets, 1990" | conseq explain fields.model --text --most 5
+    """
+    labeller = load_model(model, threads)
+    batches = stream_input(data, Reading("text" if text else "auto", columns, tokens), labeller)
+    done = 0
+    with told(), closing(batches):  # type: ignore[type-var]  # a generator
+        for batch in batches:
+            for sequence in labeller.explain(batch, most):
+                if as_json:
+                    print(json.dumps({"tokens": [t.to_dict() for t in sequence]}, ensure_ascii=False))
+                else:
+                    if done:
+                        show()
+                    for token in sequence:
+                        _show(token)
+                done += 1
+
+
+def _show(token: TokenExplanation) -> None:
+    chances = [f"{label} {100 * p:.1f} %" for label, p in list(token.chances.items())[:LIKELY]]
+    show(f"{token.token}  {token.label}  ({', '.join(chances)})", "bold")
+    for reason in token.reasons:
+        show(f"    {reason.weight:8.3f}  {reason.text}")
+    more = token.count - len(token.reasons)
+    if more > 0:
+        show(f"              … and {more:,} more", "dim")

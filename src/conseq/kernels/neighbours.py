@@ -1,0 +1,281 @@
+"""The nearest instances of a query: a search depth first through their tree, cut off by bounds.
+
+    Tree, Measure, query[F] ─→ nearest ─→ the k nearest distances, the rows at them
+
+    distance(x, y) = Σ_f weight[f] · difference_f(x[f], y[f])
+    OVERLAP   0 if equal, else 1
+    VALUES    ½ Σ_c |p(c | x[f]) − p(c | y[f])|   (modified value difference; 1 if a value was never seen)
+    NUMBERS   |x[f] − y[f]| / (largest − smallest)
+
+What a path has cost already, and what values cost at least that no row below has, is a lower bound for all
+rows below; the k-th distance found so far is an upper one. All distances are summed in the same order, so
+those that are the same sums are equal to the last bit; nothing else counts as equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from conseq.kernels.instances import Tree, bit_of
+
+Array = NDArray[Any]
+
+OVERLAP, VALUES, NUMBERS = 0, 1, 2
+
+
+class Measure(NamedTuple):
+    """How far apart the values of each feature are; value v of feature f has the place start[f] + v."""
+
+    kind: NDArray[np.int8]  # [F]
+    weight: NDArray[np.float64]  # [F]
+    start: NDArray[np.int64]  # [F+1]
+    bounds: NDArray[np.int64]  # [V+1] of the classes seen with the value at each place
+    cls: NDArray[np.int32]
+    share: NDArray[np.float64]  # p(class | value)
+    number: NDArray[np.float64]  # [V] of values that are numbers, divided by their range
+    square: NDArray[np.int64]  # [F] where the table of all differences begins, −1 if there is none
+    table: NDArray[np.float64]  # weighted differences of any two values of some features
+    closest: NDArray[np.float64]  # [V] the least weighted difference to another value, as far as it is known
+    slack: float  # bounds may be wrong by that much, as they are summed in another order
+
+
+class Work(NamedTuple):
+    """Space of one thread: what is known of the query, and the nodes that wait."""
+
+    base: NDArray[np.int64]  # [F] value v costs far[base[f] + v]; −1 where all others cost the weight
+    far: NDArray[np.float64]  # the table, then [V] what is computed when first needed, −1 until then
+    known: NDArray[np.int64]  # [V] which places of feature f are computed: from start[f] on, so many as
+    n_known: NDArray[np.int64]  # [F]
+    last: NDArray[np.int32]  # [F] the values they are about
+    bit: NDArray[np.int64]  # [F] of the query's values
+    unequal: NDArray[np.float64]  # [F] what another value costs at least
+    node: NDArray[np.int64]  # [pending,2] node and depth
+    cost: NDArray[np.float64]  # [pending,2] what the values so far cost, and what rows below cost at least
+    row: NDArray[np.int32]  # [U] the rows found
+    distance: NDArray[np.float64]  # [U] and how far they are
+
+
+def workspace(tree: Tree, measure: Measure) -> Work:
+    """Space to be used by one search after the other."""
+    features = measure.weight.size
+    lazy = np.any((measure.kind != OVERLAP) & (measure.square < 0))
+    values = int(measure.start[-1]) if lazy else 0
+    return Work(
+        np.empty(features, dtype=np.int64),
+        np.concatenate([measure.table, np.full(values, -1.0)]),
+        np.empty(values, dtype=np.int64),
+        np.zeros(features, dtype=np.int64),
+        np.full(features, -1, dtype=np.int32),
+        np.empty(features, dtype=np.int64),
+        np.empty(features),
+        np.empty((tree.pending + 1, 2), dtype=np.int64),
+        np.empty((tree.pending + 1, 2)),
+        np.empty(tree.rows.shape[0], dtype=np.int32),
+        np.empty(tree.rows.shape[0]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _prepare(measure: Measure, query: Array, work: Work) -> None:
+    """Where the costs of each feature stand; those of other values than the query's are forgotten."""
+    for f in range(query.size):
+        unseen, kind, start = query[f] < 0, measure.kind[f], measure.start[f]
+        work.bit[f] = 0 if unseen else bit_of(query[f])
+        work.unequal[f], work.base[f] = measure.weight[f], -1
+        if kind == NUMBERS:
+            work.unequal[f] = 0.0
+        elif kind == VALUES and not unseen:
+            work.unequal[f] = measure.closest[start + query[f]]
+        if kind == OVERLAP or (kind == VALUES and unseen):
+            continue
+        if measure.square[f] >= 0:
+            work.base[f] = measure.square[f] + query[f] * (measure.start[f + 1] - start)
+            continue
+        work.base[f] = measure.table.size + start
+        if kind == NUMBERS or query[f] != work.last[f]:
+            for i in range(start, start + work.n_known[f]):
+                work.far[work.known[i]] = -1.0
+            work.n_known[f] = 0
+            work.last[f] = query[f]
+
+
+@njit(cache=True, nogil=True)
+def value_difference(bounds: Array, cls: Array, share: Array, a: int, b: int) -> float:
+    """½ Σ_c |p(c | a) − p(c | b)| for the values at two places."""
+    i, j, total = bounds[a], bounds[b], 0.0
+    end_i, end_j = bounds[a + 1], bounds[b + 1]
+    while i < end_i and j < end_j:
+        if cls[i] == cls[j]:
+            total += abs(share[i] - share[j])
+            i += 1
+            j += 1
+        elif cls[i] < cls[j]:
+            total += share[i]
+            i += 1
+        else:
+            total += share[j]
+            j += 1
+    while i < end_i:
+        total += share[i]
+        i += 1
+    while j < end_j:
+        total += share[j]
+        j += 1
+    return total / 2
+
+
+@njit(cache=True, nogil=True)
+def _compute(measure: Measure, query: Array, number: Array, work: Work, f: int, value: int) -> float:
+    """What a value of feature f costs, kept for the next time."""
+    start = measure.start[f]
+    place = start + value
+    if measure.kind[f] == NUMBERS:
+        cost = abs(number[f] - measure.number[place])
+    else:
+        cost = value_difference(measure.bounds, measure.cls, measure.share, start + query[f], place)
+    work.far[work.base[f] + value] = measure.weight[f] * cost
+    work.known[start + work.n_known[f]] = work.base[f] + value
+    work.n_known[f] += 1
+    return measure.weight[f] * cost
+
+
+@njit(cache=True, nogil=True)
+def _insert(near: Array, distance: float) -> None:
+    """Put a distance among the smallest ones, each of which stands there once."""
+    i = near.size
+    while i > 0 and distance < near[i - 1]:
+        i -= 1
+    if i < near.size and (i == 0 or distance > near[i - 1]):
+        for j in range(near.size - 1, i, -1):
+            near[j] = near[j - 1]
+        near[i] = distance
+
+
+@njit(cache=True, nogil=True)
+def _kept(row: Array, distance: Array, n: int, most: float) -> int:
+    """Move the rows that are near enough to the front; how many there are."""
+    kept = 0
+    for i in range(n):
+        if distance[i] <= most:
+            row[kept], distance[kept] = row[i], distance[i]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
+    """Which of the children low:high has a value, −1 if none."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if value[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and value[low] == wanted else -1
+
+
+@njit(cache=True, nogil=True)
+def _bound(mask: Array, bit: Array, unequal: Array, node: int, depth: int, cost: float) -> float:
+    """What rows below a node cost at least: a value that none of them has must be another one."""
+    for f in range(depth, bit.size):
+        cost += unequal[f] if mask[node, f] & bit[f] == 0 else 0.0
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
+    """Among those that wait at low:high, move one with the least bound to the end."""
+    best, last = low, high - 1
+    for i in range(low + 1, high):
+        if cost[i, 1] < cost[best, 1]:
+            best = i
+    if last > best:
+        for j in range(2):
+            node[best, j], node[last, j] = node[last, j], node[best, j]
+            cost[best, j], cost[last, j] = cost[last, j], cost[best, j]
+
+
+@njit(cache=True, nogil=True)
+def nearest(
+    tree: Tree, measure: Measure, query: Array, number: Array, work: Work, near: Array, before: int
+) -> int:
+    """The k nearest distances into near[k], ∞ where there are fewer; how many rows are at them (in work).
+
+    The rows found for the query before are tried first: if they are near, they give a bound.
+    """
+    _prepare(measure, query, work)
+    # out of their tuples first: inside the loops that would count references again and again
+    rows, value, child, mask, weight = tree.rows, tree.value, tree.child, tree.mask, measure.weight
+    first, end, row, distance = tree.low, tree.high, work.row, work.distance
+    base, far, bit, unequal, node, cost = work.base, work.far, work.bit, work.unequal, work.node, work.cost
+    k, slack, features = near.size, measure.slack, query.size
+    n: Any = np.int64(0)  # a plain 0 is a type of its own and compiles what it is given to twice
+    near[:] = np.inf
+    for i in range(min(before, 4 * k)):
+        total = 0.0
+        for f in range(features):
+            other = rows[row[i], f]
+            if other != query[f]:
+                more = weight[f] if base[f] < 0 else far[base[f] + other]
+                total += more if more >= 0 else _compute(measure, query, number, work, f, other)
+        _insert(near, total)
+    node[0, 0], node[0, 1], cost[0, 0], cost[0, 1] = 0, 0, 0.0, 0.0
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        most = near[k - 1] + slack
+        if cost[waiting, 1] > most:
+            continue
+        here, depth, so_far = node[waiting, 0], node[waiting, 1], cost[waiting, 0]
+        low, high = child[here], child[here + 1]
+        if low == high:
+            for i in range(first[here], end[here]):
+                total = so_far
+                for f in range(depth, features):
+                    other = rows[i, f]
+                    if other != query[f]:
+                        more = weight[f] if base[f] < 0 else far[base[f] + other]
+                        total += more if more >= 0 else _compute(measure, query, number, work, f, other)
+                        if total > near[k - 1]:
+                            break
+                if total <= near[k - 1]:
+                    _insert(near, total)
+                    row[n], distance[n] = i, total
+                    n += 1
+            continue
+        if base[depth] < 0 and so_far + weight[depth] > most:
+            low = _child_with(value, low, high, query[depth])
+            high = low + 1 if low >= 0 else low
+        top = waiting
+        for i in range(low, high):
+            bound, other, more = _bound(mask, bit, unequal, i, depth + 1, so_far), value[i], 0.0
+            if bound > most:
+                continue
+            if other != query[depth]:
+                more = weight[depth] if base[depth] < 0 else far[base[depth] + other]
+                more = more if more >= 0 else _compute(measure, query, number, work, depth, other)
+            if bound + more <= most:
+                node[waiting, 0], node[waiting, 1] = i, depth + 1
+                cost[waiting, 0], cost[waiting, 1] = so_far + more, bound + more
+                waiting += 1
+        _best_last(node, cost, top, waiting)
+    return _kept(row, distance, n, near[k - 1])
+
+
+@njit(cache=True, nogil=True)
+def tabulate(measure: Measure, f: int) -> None:
+    """Fill in the weighted differences of all values of a feature."""
+    start, size, weight = measure.start[f], measure.start[f + 1] - measure.start[f], measure.weight[f]
+    closest, table = measure.closest[start : start + size], measure.table[measure.square[f] :]
+    closest[:] = weight
+    for a in range(size):
+        for b in range(a):
+            cost = weight * value_difference(measure.bounds, measure.cls, measure.share, start + a, start + b)
+            table[a * size + b] = table[b * size + a] = cost
+            closest[a] = min(closest[a], cost)
+            closest[b] = min(closest[b], cost)

@@ -1,0 +1,222 @@
+"""The neighbours of each query vote for its class.
+
+    Tree, Measure, Ballot, queries[M,F] ─→ classify ─→ winner[M], …, votes as classes and weights (CSR)
+
+    a neighbour at distance d weighs, d₁ being the nearest distance and d_k the farthest that votes:
+    MAJORITY 1     INVERSE 1 / (d + ε)     LINEAR (d_k − d) / (d_k − d₁)     DECAY exp(−a · d^b)
+
+A tie is broken by looking one distance further, once; if that does not help, among the first votes by the
+class that is more frequent, then by the one that was seen first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from conseq.kernels.instances import Tree, _doubled
+from conseq.kernels.neighbours import Measure, Work, nearest
+
+Array = NDArray[Any]
+
+MAJORITY, INVERSE, LINEAR, DECAY = 0, 1, 2, 3
+EPSILON = 2.0**-52
+ROUNDING = 1e-12
+"""Votes that differ by this share are equal."""
+LEAST = 1e-300
+"""The least that a vote decays to: if all are so far that they would weigh nothing, they are equal."""
+
+
+class Ballot(NamedTuple):
+    """The classes of each row, and how its votes weigh."""
+
+    bounds: NDArray[np.int64]  # [U+1]
+    cls: NDArray[np.int32]
+    times: NDArray[np.float64]  # how often the row goes with the class
+    frequency: NDArray[np.float64]  # [C] in training
+    kind: int
+    a: float
+    b: float
+
+
+@njit(cache=True, nogil=True)
+def weight_of(distance: float, first: float, last: float, kind: int, a: float, b: float) -> float:
+    """What a neighbour's vote weighs."""
+    if kind == INVERSE:
+        return 1.0 / (distance + EPSILON)
+    if kind == LINEAR:
+        return (last - distance) / (last - first) if last > first else 1.0
+    if kind == DECAY:
+        return max(np.exp(-a * distance**b), LEAST)
+    return 1.0
+
+
+@njit(cache=True, nogil=True)
+def _count(
+    bounds: Array, classes: Array, times: Array,
+    low: int, high: int, weight: float, votes: Array, voted: Array, n: int,
+) -> int:  # fmt: skip
+    """Add the votes of rows low:high; the classes that have votes are voted[:n]."""
+    for i in range(bounds[low], bounds[high]):
+        cls = classes[i]
+        if votes[cls] == 0:
+            voted[n] = cls
+            n += 1
+        votes[cls] += weight * times[i]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _elect(frequency: Array, votes: Array, voted: Array) -> tuple[int, bool]:
+    """The class with most votes, and whether others have as many."""
+    top = 0.0
+    for cls in voted:
+        top = max(top, votes[cls])
+    winner, rivals = -1, 0
+    for cls in voted:
+        if votes[cls] < top * (1 - ROUNDING):
+            continue
+        rivals += 1
+        if winner < 0 or (-frequency[cls], cls) < (-frequency[winner], winner):
+            winner = cls
+    return winner, rivals > 1
+
+
+@njit(cache=True, nogil=True)
+def _poll(ballot: Ballot, row: Array, distance: Array, near: Array, votes: Array, voted: Array) -> int:
+    """Let rows vote; how many classes have votes."""
+    last = near[0]
+    for further in near:
+        if further < np.inf:
+            last = further
+    n: Any = np.int64(0)  # a plain 0 is a type of its own and compiles what it is given to twice
+    for i in range(row.size):
+        weight = weight_of(distance[i], near[0], last, ballot.kind, ballot.a, ballot.b)
+        if weight > 0:
+            n = _count(ballot.bounds, ballot.cls, ballot.times, row[i], row[i] + 1, weight, votes, voted, n)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _clear(votes: Array, voted: Array) -> None:
+    for cls in voted:
+        votes[cls] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: Array) -> tuple[Array, Array]:
+    """Put the votes of one query behind those of others, in larger arrays if there is no room."""
+    while at + voted.size > all_classes.size:
+        all_classes, all_votes = _doubled(all_classes), _doubled(all_votes)
+    for i in range(voted.size):
+        all_classes[at + i], all_votes[at + i] = voted[i], votes[voted[i]]
+    return all_classes, all_votes
+
+
+@njit(cache=True, nogil=True)
+def classify(
+    tree: Tree, measure: Measure, ballot: Ballot, work: Work, queries: Array, numbers: Array, k: int
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Winner, nearest distance, whether there was a tie, how many classes have votes, these, their votes."""
+    m, n_classes = queries.shape[0], ballot.frequency.size
+    winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
+    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
+    votes, more_votes = np.zeros(n_classes), np.zeros(n_classes)
+    space, more_space = np.empty(n_classes, dtype=np.int32), np.empty(n_classes, dtype=np.int32)
+    near, further = np.empty(k), np.empty(k + 1)
+    found: Any = np.int64(0)
+    at: Any = np.int64(0)
+    for i in range(m):
+        found = nearest(tree, measure, queries[i], numbers[i], work, near, found)
+        voted = space[: _poll(ballot, work.row[:found], work.distance[:found], near, votes, space)]
+        winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
+        distance[i], resolved = near[0], False
+        if tied[i]:
+            found = nearest(tree, measure, queries[i], numbers[i], work, further, found)
+            n = _poll(ballot, work.row[:found], work.distance[:found], further, more_votes, more_space)
+            other, still = _elect(ballot.frequency, more_votes, more_space[:n])
+            if not still:
+                winner[i], resolved, counts[i] = other, True, n
+                all_classes, all_votes = _append(all_classes, all_votes, at, more_votes, more_space[:n])
+            _clear(more_votes, more_space[:n])
+        if not resolved:
+            counts[i] = voted.size
+            all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
+        _clear(votes, voted)
+        at += counts[i]
+    return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def neighbours(
+    tree: Tree, measure: Measure, work: Work, queries: Array, numbers: Array, k: int
+) -> tuple[Array, Array, Array]:
+    """How many rows each query has at its k nearest distances, these rows, their distances; nearest first."""
+    m = queries.shape[0]
+    counts = np.zeros(m, dtype=np.int64)
+    row, distance = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
+    near = np.empty(k)
+    found: Any = np.int64(0)
+    at: Any = np.int64(0)
+    for i in range(m):
+        found = nearest(tree, measure, queries[i], numbers[i], work, near, found)
+        while at + found > row.size:
+            row, distance = _doubled(row), _doubled(distance)
+        in_order = np.argsort(work.distance[:found], kind="mergesort")
+        row[at : at + found] = work.row[:found][in_order]
+        distance[at : at + found] = work.distance[:found][in_order]
+        counts[i] = found
+        at += found
+    return counts, row[:at].copy(), distance[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, int]:
+    """The rows of low:high, sorted by column f, that have a value in it."""
+    first, end = low, high
+    while first < end:
+        middle = (first + end) >> 1
+        if rows[middle, f] < value:
+            first = middle + 1
+        else:
+            end = middle
+    last, end = first, high
+    while last < end:
+        middle = (last + end) >> 1
+        if rows[middle, f] <= value:
+            last = middle + 1
+        else:
+            end = middle
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """As `classify`, but all rows vote that share the longest beginning with the query (IGTree); the
+    distance is the number of features that were not matched."""
+    m, features = queries.shape
+    winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
+    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
+    votes, space = np.zeros(ballot.frequency.size), np.empty(ballot.frequency.size, dtype=np.int32)
+    none: Any = np.int64(0)
+    at: Any = np.int64(0)
+    for i in range(m):
+        low, high, depth = 0, tree.rows.shape[0], 0
+        while depth < features:
+            first, last = _narrow(tree.rows, depth, low, high, queries[i, depth])
+            if first == last:
+                break
+            low, high, depth = first, last, depth + 1
+        distance[i] = features - depth
+        counts[i] = _count(ballot.bounds, ballot.cls, ballot.times, low, high, 1.0, votes, space, none)
+        voted = space[: counts[i]]
+        winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
+        all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
+        _clear(votes, voted)
+        at += counts[i]
+    return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()

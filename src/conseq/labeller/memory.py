@@ -1,0 +1,320 @@
+"""The estimator that remembers.  fit: windows, classes ─→ Memory;  predict: windows ─→ neighbours ─→ labels.
+
+With `inference="csinf"` a token is classified into the labels of three tokens, and constraint satisfaction
+inference reconciles what neighbouring tokens say (paper 002); with `"single"` into its own label.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq import persist
+from conseq.constraints.language import Rules
+from conseq.constraints.program import Program
+from conseq.corpus import Column, Corpus
+from conseq.decoders.allowed import Allowed, allowed_mask
+from conseq.decoders.base import Decoder
+from conseq.decoders.choose import decode_all, find_decoder
+from conseq.errors import ConseqError, DataError
+from conseq.io.objects import corpus_from
+from conseq.labeller import saving
+from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.base import BATCH, Labeller
+from conseq.labeller.explanation import Reason, TokenExplanation, largest
+from conseq.labeller.rules import rules_of
+from conseq.labeller.training import TrainingData
+from conseq.labeller.trigram_answers import TrigramAnswers
+from conseq.models.distributions import Distributions, distributions
+from conseq.models.memory import MemoryLearner
+from conseq.models.memory.index import Memory
+from conseq.models.trigrams import Predictions, TrigramClasses
+from conseq.models.windows import windows
+from conseq.potentials import Potentials
+from conseq.problem import Problems
+from conseq.schema import Schema, Scheme
+from conseq.vocabulary import Vocabulary
+
+CSINF, SINGLE = "csinf", "single"
+LEAST = 1e-6
+"""The share that a label has which no neighbour has, so that rules can choose it."""
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """What is remembered: tokens, different windows, classes, the weight of each feature; seconds."""
+
+    instances: int
+    distinct: int
+    classes: int
+    weights: Mapping[str, float]
+    labels: int
+    threads: int
+    seconds: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class MemoryLabeller(Labeller):
+    """Gives tokens the labels of the tokens most like them in the training data.
+
+    >>> X, y = [["a", "b", "c"], ["a", "b"]], [["1", "2", "3"], ["1", "2"]]
+    >>> MemoryLabeller(threads=1).fit(X, y).predict([["a", "b", "c"], ["b", "c"]])
+    [['1', '2', '3'], ['2', '3']]
+
+    window        tokens to the left and right that are looked at, in every column
+    inference     csinf (class trigrams, reconciled) or single (each token by itself)
+    metric, weights, k, voting, algorithm, a, b    those of `conseq.MemoryLearner`
+    scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
+    constraints   rules that labels obey; a penalty is weighed against shares of votes: with csinf a label
+                  that all agree on is worth up to 10, with single it is a difference of logarithms
+    decoder, limit    how the best labels under rules are found, and seconds for one sequence
+    scoring       what `score` measures
+    threads       None: all processors
+    """
+
+    model_type = "memory"
+
+    def __init__(
+        self,
+        *,
+        window: int = 3,
+        inference: str = CSINF,
+        metric: str = "overlap",
+        weights: str = "gain-ratio",
+        k: int = 1,
+        voting: str = "majority",
+        algorithm: str = "ib1",
+        a: float = 1.0,
+        b: float = 1.0,
+        scheme: str = "auto",
+        constraints: Rules = None,
+        decoder: str | Decoder = "auto",
+        limit: float | None = None,
+        scoring: str = "span_f1",
+        threads: int | None = None,
+    ) -> None:
+        self.window = window
+        self.inference = inference
+        self.metric = metric
+        self.weights = weights
+        self.k = k
+        self.voting = voting
+        self.algorithm = algorithm
+        self.a = a
+        self.b = b
+        self.scheme = scheme
+        self.constraints = constraints
+        self.decoder = decoder
+        self.limit = limit
+        self.scoring = scoring
+        self.threads = threads
+
+    # ── training ────────────────────────────────────────────────────────────────────────────────
+
+    def fit(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Self:
+        """Remember labelled sequences."""
+        self._check_options()
+        vars(self).pop("model_", None)
+        given = corpus_from(X, y)
+        if not given.columns:
+            raise DataError("a memory-based model looks at columns of values; give tokens, not attributes")
+        data = TrainingData.of(given, self.scheme)
+        self.schema_ = Schema(data.labels.names, Scheme.BIO if data.source is Scheme.IOB1 else data.source)
+        self.source_scheme_ = data.source
+        self.constraints_ = rules_of(self.constraints, self.schema_)
+        Program.of(self.constraints_, self.schema_, given.select([0]))  # raises if they need other columns
+        self.learned_ = None
+        self.columns_ = list(given.columns)
+        self.input_ = {}
+        begun = time.perf_counter()
+        corpus = Corpus(given.columns, given.offsets, Column(data.ids(given), data.labels))
+        seen = windows(corpus, self.columns_, self.window, self.window)
+        classes, self.trigrams_ = self._classes(corpus)
+        featured = time.perf_counter()
+        self.model_ = Memory.build(seen.ids, classes, self._learner().options(seen.ids.shape[1]))
+        trained = time.perf_counter()
+        self.corpus_ = corpus
+        self.windows_ = seen
+        weights = dict(zip(seen.names, self.model_.weights.tolist(), strict=True))
+        seconds = {"features": featured - begun, "train": trained - featured}
+        self.report_ = MemoryReport(
+            corpus.n_tokens, len(self.model_.bounds) - 1, int(classes.max()) + 1, weights, len(self.schema_),
+            self.n_threads, seconds,
+        )  # fmt: skip
+        return self
+
+    def _classes(self, corpus: Corpus) -> tuple[NDArray[np.int32], TrigramClasses | None]:
+        """The class of each token, and what they stand for if they are trigrams."""
+        if self.inference == SINGLE:
+            return corpus.full_labels().ids, None
+        trigrams, classes = TrigramClasses.of(corpus)
+        return classes, trigrams
+
+    def _learner(self) -> MemoryLearner:
+        return MemoryLearner(self.metric, self.weights, self.k, self.voting, self.algorithm, self.a, self.b)
+
+    def _check_options(self) -> None:
+        if self.inference not in (CSINF, SINGLE):
+            raise ConseqError(f"there is no inference {self.inference!r}; choose {CSINF} or {SINGLE}")
+        if self.window < 0:
+            raise ConseqError(f"window is {self.window}; give the number of tokens on either side, from 0")
+        if self.metric == "numeric":
+            raise ConseqError("columns hold symbols, not numbers; choose the metric overlap or mvdm")
+        self._learner().options(1)  # raises if one of them cannot be
+        find_decoder(self.decoder)
+
+    def grid(self, corpus: Corpus) -> dict[str, Sequence[Any]]:
+        """What `tune` tries: the simplest first."""
+        return {
+            "metric": ["overlap", "mvdm"],
+            "weights": ["gain-ratio", "information-gain", "chi-squared", "none"],
+            "k": [1, 3, 5, 7, 11],
+            "voting": ["majority", "inverse-linear", "inverse-distance", "exponential-decay"],
+        }
+
+    # ── labelling ───────────────────────────────────────────────────────────────────────────────
+
+    def classify(self, corpus: Corpus) -> Distributions:
+        """What the neighbours of each token say, as shares of classes."""
+        self._check_fitted()
+        missing = [name for name in self.columns_ if name not in corpus.columns]
+        if missing:
+            known = ", ".join(corpus.columns) or "none"
+            raise DataError(f"the model needs the column {missing[0]!r}; the input has: {known}")
+        seen = windows(corpus, self.columns_, self.window, self.window, like=self.windows_)
+        return distributions(_Trained(self.model_, self.n_threads), seen.ids)
+
+    def _answers(
+        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
+    ) -> Iterator[Answers]:
+        self._check_fitted()
+        if self.trigrams_ is not None and (partial or allowed is not None):
+            raise ConseqError(
+                "class trigrams cannot keep labels that are given; train with the inference single for that"
+            )
+        for begin, batch in corpus.batches(BATCH):
+            found = self.classify(batch)
+            if self.trigrams_ is None:
+                own = None if allowed is None else allowed[begin : begin + len(batch)]
+                yield self._by_chain(batch, found, own, partial, first + begin)
+            else:
+                predictions = Predictions.of(self.trigrams_, found, batch.offsets, self.n_threads)
+                yield TrigramAnswers(
+                    batch, first + begin, predictions, found, self.trigrams_, self.schema_, self.constraints_,
+                    self.decoder, self.n_threads, self._limits,
+                )  # fmt: skip
+
+    def _by_chain(
+        self, batch: Corpus, found: Distributions, allowed: Allowed | None, partial: bool, first: int
+    ) -> ChainAnswers:
+        """Each token by itself: the logarithms of shares are the scores."""
+        shares = np.full((len(found), len(self.schema_)), LEAST)
+        row = np.repeat(np.arange(len(found)), np.diff(found.indptr))
+        shares[row, found.cls] += found.share
+        each = np.arange(len(found))
+        shares[each, found.winner] = np.maximum(shares[each, found.winner], shares.max(axis=1) + LEAST)
+        potentials = Potentials.of(np.log(shares), offsets=batch.offsets)
+        mask = allowed_mask(batch, self.schema_, allowed, partial, self.source_scheme_)
+        potentials = potentials if mask is None else potentials.restricted(mask)
+        problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
+        plain = not self.constraints_ and self.decoder in ("auto", "viterbi")
+        decodings = decode_all(
+            problems, "auto" if plain else self.decoder, limits=self._limits, threads=self.n_threads
+        )
+        return ChainAnswers(batch, first, decodings, not plain, self.n_threads, self._limits)
+
+    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
+        """For every token the part of its neighbours that had each label, and the nearest of them."""
+        corpus = corpus_from(X)
+        labels = self.schema_.decode(self.predict_ids(corpus))
+        found = self.classify(corpus)
+        seen = windows(corpus, self.columns_, self.window, self.window, like=self.windows_)
+        near = self.model_.neighbours(seen.ids, threads=self.n_threads)
+        tokens = corpus.columns[corpus.token_column].strings()
+        flat = []
+        for t, (lo, hi) in enumerate(pairwise(near.indptr.tolist())):
+            listed = range(lo, min(hi, lo + most))
+            reasons = [Reason(self._shown(near.instance[i]), float(near.distance[i])) for i in listed]
+            chances = largest(self._shares(found, t), self.schema_.labels)
+            flat.append(TokenExplanation(tokens[t], labels[t], chances, reasons, hi - lo))
+        return corpus.split(flat)
+
+    def _shares(self, found: Distributions, token: int) -> list[float]:
+        """The part of the votes that each label has."""
+        own = slice(found.indptr[token], found.indptr[token + 1])
+        label = found.cls[own] if self.trigrams_ is None else self.trigrams_.parts[found.cls[own], 1]
+        return np.bincount(label, found.share[own], minlength=len(self.schema_)).tolist()
+
+    def _shown(self, token: int) -> str:
+        """A token of the training data with those around it and its label."""
+        offsets, corpus = self.corpus_.offsets, self.corpus_
+        sequence = int(np.searchsorted(offsets, token, side="right")) - 1
+        a = max(int(offsets[sequence]), int(token) - self.window)
+        b = min(int(offsets[sequence + 1]), int(token) + self.window + 1)
+        around = corpus.columns[corpus.token_column].strings(a, b)
+        around[int(token) - a] = f"[{around[int(token) - a]}]"
+        return f"{' '.join(around)} → {corpus.full_labels().strings(int(token), int(token) + 1)[0]}"
+
+    def _scored_by(self) -> str:
+        return self.scoring
+
+    # ── files ───────────────────────────────────────────────────────────────────────────────────
+
+    def archive(self) -> persist.Archive:
+        """All that a model file holds."""
+        corpus, labels = self.corpus_, self.corpus_.full_labels()
+        arrays = {f"column{i}": column.ids for i, column in enumerate(corpus.columns.values())}
+        strings = {f"column{i}": column.vocabulary.names for i, column in enumerate(corpus.columns.values())}
+        document = {**saving.common(self, ("constraints", "threads")), "report": self.report_.to_dict()}
+        return persist.combine(
+            document,
+            {
+                "memory": persist.Archive(self.model_.document(), {}, self.model_.arrays()),
+                "corpus": persist.Archive(
+                    {}, strings, {**arrays, "offsets": corpus.offsets, "labels": labels.ids}
+                ),
+            },
+        )
+
+    @classmethod
+    def from_archive(cls, archive: persist.Archive) -> MemoryLabeller:
+        """The labeller of a model file."""
+        document = archive.document
+        labeller = cls(**document["options"])
+        saving.restore_common(labeller, document)
+        kept, memory = archive.within("corpus"), archive.within("memory")
+        columns = {
+            name: Column(kept.arrays[f"column{i}"], Vocabulary(kept.strings[f"column{i}"]))
+            for i, name in enumerate(labeller.columns_)
+        }
+        labels = Column(kept.arrays["labels"], labeller.schema_.vocabulary)
+        labeller.corpus_ = Corpus(columns, kept.arrays["offsets"], labels)
+        window = labeller.window
+        labeller.windows_ = windows(labeller.corpus_, labeller.columns_, window, window)
+        _, labeller.trigrams_ = labeller._classes(labeller.corpus_)
+        labeller.report_ = MemoryReport(**document["report"])
+        labeller.model_ = Memory.from_arrays(memory.arrays, memory.document)
+        return labeller
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """A memory as a base of `distributions`."""
+
+    memory: Memory
+    threads: int
+
+    @property
+    def classes(self) -> range:
+        return range(len(self.memory.ballot.frequency))
+
+    def classify(self, ids: NDArray[np.int32]) -> Any:
+        return self.memory.classify(ids, threads=self.threads)
