@@ -21,7 +21,7 @@ def corpus() -> Corpus:
 
 
 def test_windows_end_at_the_ends_of_sequences():
-    rows = memory.windows(corpus(), ["word"], reach=2)
+    rows = memory.rows_of(corpus(), ["word"], reach=2)
     assert rows == [
         ["_", "_", "a", "b", "c"],
         ["_", "a", "b", "c", "_"],
@@ -32,7 +32,7 @@ def test_windows_end_at_the_ends_of_sequences():
 
 def test_windows_of_two_columns_stand_side_by_side():
     given = Corpus.from_columns({"word": ["a", "b"], "pos": ["X", "Y"]}, [2])
-    assert memory.windows(given, ["word", "pos"], reach=1) == [list("_ab_XY"), list("ab_XY_")]
+    assert memory.rows_of(given, ["word", "pos"], reach=1) == [list("_ab_XY"), list("ab_XY_")]
 
 
 def test_classes_are_labels_or_trigrams_of_them():

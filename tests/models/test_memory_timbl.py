@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conseq.benchmarks.memory import Race, trigram_classes, windows
+from conseq.benchmarks.memory import Race, rows_of, trigram_classes
 from conseq.benchmarks.memory import timbl as run_timbl
 from conseq.io import read_columns
 from conseq.io.instances import read_instances
@@ -83,7 +83,7 @@ def race_on(name: str, columns: tuple[str, ...], shown: list[str], trigrams: boo
     train = train.select(range(0, len(train), max(train.n_tokens // n, 1)))
     kinds = [trigram_classes(c) if trigrams else c.full_labels().strings() for c in (train, test)]
     step = test.n_tokens // m
-    return Race(windows(train, shown), kinds[0], windows(test, shown)[::step], kinds[1][::step])
+    return Race(rows_of(train, shown), kinds[0], rows_of(test, shown)[::step], kinds[1][::step])
 
 
 SETS = {

@@ -27,6 +27,8 @@ from conseq.errors import ConseqError, DataError
 from conseq.io import read_columns
 from conseq.machine import describe
 from conseq.models.memory import MemoryLearner
+from conseq.models.trigrams import TrigramClasses
+from conseq.models.windows import BOUNDARY, windows
 
 REACH = 3
 """Tokens of a window on each side of its middle."""
@@ -104,24 +106,14 @@ def _read(folder: Path, split: str, task: Task) -> Corpus:
 # ── instances ───────────────────────────────────────────────────────────────────────────────────
 
 
-def windows(corpus: Corpus, shown: Sequence[str], reach: int = REACH) -> Rows:
+def rows_of(corpus: Corpus, shown: Sequence[str], reach: int = REACH) -> Rows:
     """A row for each token: for each column the values around it.
 
-    >>> windows(Corpus.from_sequences([["a", "b"]]), ["word"], reach=1)
+    >>> rows_of(Corpus.from_sequences([["a", "b"]]), ["word"], reach=1)
     [['_', 'a', 'b'], ['a', 'b', '_']]
     """
-    parts = [_around(corpus.columns[name].strings(), corpus.lengths.tolist(), reach) for name in shown]
-    return [[value for part in token for value in part] for token in zip(*parts, strict=True)]
-
-
-def _around(values: Sequence[str], lengths: Sequence[int], reach: int) -> Rows:
-    """For each value the values around it in its sequence."""
-    found, at = [], 0
-    for length in lengths:
-        padded = [OUTSIDE] * reach + list(values[at : at + length]) + [OUTSIDE] * reach
-        found += [padded[i : i + 2 * reach + 1] for i in range(length)]
-        at += length
-    return found
+    found = windows(corpus, shown, reach, reach).strings()
+    return [[value if value != BOUNDARY else OUTSIDE for value in row] for row in found]
 
 
 def single_classes(corpus: Corpus) -> list[str]:
@@ -130,8 +122,9 @@ def single_classes(corpus: Corpus) -> list[str]:
 
 def trigram_classes(corpus: Corpus) -> list[str]:
     """The labels before, at and after each token, joined by slashes."""
-    around = _around(corpus.full_labels().strings(), corpus.lengths.tolist(), 1)
-    return ["/".join(labels) for labels in around]
+    classes, ids = TrigramClasses.of(corpus)
+    names = [name.replace(" ", "/") for name in classes.names()]
+    return [names[i] for i in ids.tolist()]
 
 
 CLASSES: dict[str, Callable[[Corpus], list[str]]] = {"single": single_classes, "trigram": trigram_classes}
@@ -159,10 +152,10 @@ class Race:
         sample: int | None,
     ) -> Race:
         """Windows of two corpora; a sample of the second is spread evenly over it."""
-        queries, gold = windows(test, task.shown), classes_of(test)
+        queries, gold = rows_of(test, task.shown), classes_of(test)
         step = 1 if sample is None else max(len(queries) // sample, 1)
         return cls(
-            windows(train, task.shown), classes_of(train), queries[::step][:sample], gold[::step][:sample]
+            rows_of(train, task.shown), classes_of(train), queries[::step][:sample], gold[::step][:sample]
         )
 
     def measure(self, metric: str, threads: Sequence[int]) -> Result:

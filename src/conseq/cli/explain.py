@@ -9,28 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conseq.cli.compiling import told
-from conseq.cli.options import OUTPUT, READING, AsJson, Columns, ModelFile, Threads, TokensOption
+from conseq.cli.options import (
+    OUTPUT,
+    STANDARD,
+    AsJson,
+    AsText,
+    Columns,
+    ModelFile,
+    NewData,
+    Threads,
+    TokensOption,
+)
 from conseq.cli.reading import Reading, load_model, stream_input
 from conseq.cli.show import show
 
 if TYPE_CHECKING:
     from conseq.labeller.explanation import TokenExplanation
 
-STANDARD = "-"
 LIKELY = 3
 """Chances of so many labels are shown."""
 
 
 def explain(
     model: ModelFile,
-    data: Annotated[
-        str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
-    ] = STANDARD,
+    data: NewData = STANDARD,
     columns: Columns = None,
-    text: Annotated[
-        bool,
-        typer.Option("--text", help="The input is plain text, a sequence a line.", rich_help_panel=READING),
-    ] = False,
+    text: AsText = False,
     tokens: TokensOption = None,
     most: Annotated[
         int, typer.Option(metavar="N", min=1, help="Reasons shown for a token.", rich_help_panel=OUTPUT)

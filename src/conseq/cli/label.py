@@ -14,12 +14,15 @@ from conseq.cli.options import (
     DECODING,
     OUTPUT,
     READING,
+    STANDARD,
+    AsText,
     Columns,
     ConstraintsOption,
     DecoderOption,
     InputFormat,
     LimitOption,
     ModelFile,
+    NewData,
     OutputFormat,
     Threads,
     TokensOption,
@@ -31,19 +34,12 @@ from conseq.cli.rules import Decoding
 from conseq.cli.show import Palette, console, on_terminal
 from conseq.cli.writing import FORMATS, Wanted, show_spans
 
-STANDARD = "-"
-
 
 def label(
     model: ModelFile,
-    data: Annotated[
-        str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
-    ] = STANDARD,
+    data: NewData = STANDARD,
     columns: Columns = None,
-    text: Annotated[
-        bool,
-        typer.Option("--text", help="The input is plain text, a sequence a line.", rich_help_panel=READING),
-    ] = False,
+    text: AsText = False,
     tokens: TokensOption = None,
     input_format: Annotated[
         InputFormat,

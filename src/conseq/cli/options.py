@@ -132,6 +132,18 @@ ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file wr
 
 TrainData = Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled data; `-` is standard input.")]
 
+STANDARD = "-"
+"""Standard input or output in place of a file."""
+
+NewData = Annotated[
+    str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
+]
+
+AsText = Annotated[
+    bool,
+    typer.Option("--text", help="The input is plain text, a sequence a line.", rich_help_panel=READING),
+]
+
 TrainColumns = Annotated[
     str | None,
     typer.Option(
