@@ -33,6 +33,13 @@ def test_rules_mend_the_logits_of_a_transformer():
     assert lines[10:] == ["broken: at most 1 segment of PER, 1 time(s), at a cost of 0.5"]
 
 
+def test_trigrams_of_labels_help_a_support_vector_machine():
+    lines = output("class_trigrams.py")
+    single, voting, inference, most = (float(line.split(" % ")[0].rsplit(" ", 1)[-1]) for line in lines)
+    assert single < inference < most
+    assert voting < inference
+
+
 def test_each_example_is_tested_and_short():
     tests = Path(__file__).read_text(encoding="utf-8")
     found = sorted(EXAMPLES.glob("*.py"))

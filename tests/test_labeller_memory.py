@@ -137,6 +137,13 @@ def test_neighbours_explain(trigrams):
         assert sum(token.chances.values()) == pytest.approx(1, abs=0.02)
 
 
+def test_instances_that_are_no_sequences_show_all_their_columns():
+    rows = Corpus.from_columns({"a": ["x", "y"], "b": ["1", "2"]}, [2], ["A", "B"])
+    labeller = MemoryLabeller(window=0, inference="single", threads=1).fit(rows)
+    ((first, second),) = labeller.explain(rows)
+    assert [first.reasons[0].text, second.reasons[0].text] == ["x 1 → A", "y 2 → B"]
+
+
 def test_iob1_becomes_bio():
     labels = [["I-x", "B-x", "O"], ["O", "I-x", "I-x"]] * 3
     labeller = MemoryLabeller(threads=1).fit([["a", "b", "c"], ["d", "a", "b"]] * 3, labels)

@@ -254,14 +254,18 @@ class MemoryLabeller(Labeller):
         return np.bincount(label, found.share[own], minlength=len(self.schema_)).tolist()
 
     def _shown(self, token: int) -> str:
-        """A token of the training data with those around it and its label."""
+        """A token of the training data with those around it and its label; with no window all its columns."""
         offsets, corpus = self.corpus_.offsets, self.corpus_
+        label = corpus.full_labels().strings(int(token), int(token) + 1)[0]
+        if not self.window:
+            cells = [column.strings(int(token), int(token) + 1)[0] for column in corpus.columns.values()]
+            return f"{' '.join(cells)} → {label}"
         sequence = int(np.searchsorted(offsets, token, side="right")) - 1
         a = max(int(offsets[sequence]), int(token) - self.window)
         b = min(int(offsets[sequence + 1]), int(token) + self.window + 1)
         around = corpus.columns[corpus.token_column].strings(a, b)
         around[int(token) - a] = f"[{around[int(token) - a]}]"
-        return f"{' '.join(around)} → {corpus.full_labels().strings(int(token), int(token) + 1)[0]}"
+        return f"{' '.join(around)} → {label}"
 
     def _scored_by(self) -> str:
         return self.scoring
