@@ -9,7 +9,7 @@ import pytest
 from conseq.io import read
 from conseq.labeller import SequenceLabeller
 
-KEYS = {"tokens", "accuracy", "token", "span", "span_leaf", "span_strict", "decoding"}
+KEYS = {"tokens", "accuracy", "sequence_accuracy", "token", "span", "span_leaf", "span_strict", "decoding"}
 
 
 def test_json_has_the_keys_of_the_contract(run, model, data):

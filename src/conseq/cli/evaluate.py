@@ -118,7 +118,14 @@ def _show(report: Report, summary: Summary, interval: Interval | None, confusion
         [
             ("segments", f"F1 {percent(total.f1)} %{between}"),
             ("tokens", f"{percent(report.accuracy)} % right of {report.tokens:,}"),
-            ("", f"micro F1 {percent(report.token.micro.f1)} %, macro F1 {percent(report.token.macro.f1)} %"),
+            (
+                "sequences",
+                f"{percent(report.sequence_accuracy)} % without a mistake of {summary.sequences:,}",
+            ),
+            (
+                "labels",
+                f"micro F1 {percent(report.token.micro.f1)} %, macro F1 {percent(report.token.macro.f1)} %",
+            ),
             ("decoding", summary.sentence()),
             ("speed", f"{summary.tokens_per_second:,.0f} tokens a second"),
         ]

@@ -236,8 +236,16 @@ def _tokens_by_sequence(gold: NDArray, predicted: NDArray, offsets: NDArray, sch
     return tally(sequence, sequence, gold == predicted, len(offsets) - 1)
 
 
+def _whole_sequences(gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema) -> Ints:
+    """1, 1, 1 for a sequence without a mistake, 0, 1, 1 for others; nothing for one without tokens."""
+    counts = _tokens_by_sequence(gold, predicted, offsets, schema)
+    filled = counts[:, 2] > 0
+    return np.stack([filled & (counts[:, 0] == counts[:, 2]), filled, filled], axis=1).astype(np.int64)
+
+
 METRICS: dict[str, Tallier] = {
     "accuracy": _tokens_by_sequence,
+    "sequence_accuracy": _whole_sequences,
     **{f"{name}_f1": partial(_spans_by_sequence, reading) for name, reading in READINGS.items()},
 }
 """Metric → what it tallies per sequence, [N, 3]; its value is the F1 of the sum."""

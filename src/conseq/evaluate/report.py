@@ -3,6 +3,7 @@
 | key | what counts |
 | --- | --- |
 | accuracy | every token, O among them |
+| sequence_accuracy | sequences without a mistake |
 | token | labels of the gold data without O; micro sums their counts, macro averages their fractions |
 | span | segments as conlleval reads them, at every level, the full path as type |
 | span_leaf | of those the ones with nothing below: no token of the segment lies in a deeper segment |
@@ -27,6 +28,7 @@ from conseq.evaluate.counts import (
     check_ids,
     encode_all,
     ratio,
+    score_ids,
     tally,
 )
 from conseq.schema import AUTO, OUTSIDE, Schema, Scheme
@@ -85,6 +87,7 @@ class Report:
 
     tokens: int
     accuracy: float
+    sequence_accuracy: float
     token: TokenScores
     span: SpanScores
     span_leaf: SpanScores
@@ -96,6 +99,7 @@ class Report:
         return {
             "tokens": self.tokens,
             "accuracy": self.accuracy,
+            "sequence_accuracy": self.sequence_accuracy,
             "token": self.token.to_dict(),
             **{name: getattr(self, name).to_dict() for name in READINGS},
         }
@@ -127,6 +131,7 @@ def evaluate_ids(gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Sc
     return Report(
         tokens=len(gold),
         accuracy=ratio(correct, len(gold)),
+        sequence_accuracy=score_ids(gold, predicted, offsets, schema, "sequence_accuracy"),
         token=_token_scores(gold, predicted, schema),
         confusion=confusion,
         **spans,

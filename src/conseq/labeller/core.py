@@ -81,7 +81,8 @@ class SequenceLabeller(Labeller):
     limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
     transitions, boundaries    weights for neighbouring labels, and for the first and last one
     lexicons      name → entries, for the attribute lexicon(name)
-    metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy
+    metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy,
+                  sequence_accuracy
     threads       None: all processors
     """
 
