@@ -180,10 +180,16 @@ def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _bound(mask: Array, bit: Array, unequal: Array, node: int, depth: int, cost: float) -> float:
-    """What rows below a node cost at least: a value that none of them has must be another one."""
+def _bound(mask: Array, bit: Array, unequal: Array, node: int, depth: int, cost: float, most: float) -> float:
+    """What rows below a node cost at least: a value that none of them has must be another one.
+
+    More than `most` is too much, however much it is.
+    """
     for f in range(depth, bit.size):
-        cost += unequal[f] if mask[node, f] & bit[f] == 0 else 0.0
+        if mask[node, f] & bit[f] == 0:
+            cost += unequal[f]
+            if cost > most:
+                break
     return cost
 
 
@@ -253,7 +259,7 @@ def nearest(
             high = low + 1 if low >= 0 else low
         top = waiting
         for i in range(low, high):
-            bound, other, more = _bound(mask, bit, unequal, i, depth + 1, so_far), value[i], 0.0
+            bound, other, more = _bound(mask, bit, unequal, i, depth + 1, so_far, most), value[i], 0.0
             if bound > most:
                 continue
             if other != query[depth]:
