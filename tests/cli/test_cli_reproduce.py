@@ -59,6 +59,30 @@ def test_a_missing_directory_for_the_markdown_is_told_before_the_run(run, tmp_pa
 
 
 @pytest.mark.usefixtures("trial")
+def test_a_picture_that_there_is_not_is_told_before_the_run(run, tmp_path):
+    found = run("reproduce", "trial", "--data", tmp_path, "--plot", tmp_path / "figure.png")
+    assert found.code == 2
+    assert "trial has no picture; leave --plot out" in found.err
+    assert "running" not in found.err
+
+
+def test_a_picture_is_drawn_of_the_result(run, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    shown = []
+    found = experiments.Experiment(
+        lambda **given: {"split": given["split"]},
+        lambda result: [["what"], ["it"]],
+        lambda result: "",
+        "nothing real",
+        lambda result, path: shown.append((result, path)),
+    )
+    monkeypatch.setitem(experiments.EXPERIMENTS, "trial", found)
+    target = tmp_path / "figure.png"
+    assert run("reproduce", "trial", "--data", tmp_path, "--plot", target).code == 0
+    assert shown == [({"split": "dev"}, str(target))]
+
+
+@pytest.mark.usefixtures("trial")
 def test_without_a_name_they_are_listed(run):
     lines = run("reproduce").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(experiments.EXPERIMENTS)

@@ -113,6 +113,8 @@ def test_windows_get_timbls_classes(name):
         (("-d", "ED:2:0.5", "-k", "3"), {"voting": "exponential-decay", "k": 3, "a": 2.0, "b": 0.5}),
         (("-d", "IL", "-k", "1"), {"voting": "inverse-linear", "k": 1}),
         (("-a", "IGTREE", "-w", "ig"), {"algorithm": "igtree", "weights": "information-gain"}),
+        (("-m", "M", "-L", "5", "-k", "3"), {"metric": "mvdm", "threshold": 5, "k": 3}),
+        (("-m", "M", "-L", "20"), {"metric": "mvdm", "threshold": 20}),
         (("-m", "O:M1-6"), {"metric": ["mvdm"] * 6 + ["overlap"] * 6}),
     ],
 )

@@ -313,6 +313,15 @@ SearchOption = Annotated[
 NeighboursOption = Annotated[
     int, typer.Option("-k", metavar="N", min=1, help="Nearest distances that vote.", rich_help_panel=MEMORY)
 ]
+ThresholdOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Under mvdm, values seen less often are equal or not.",
+        rich_help_panel=MEMORY,
+    ),
+]
 WindowOption = Annotated[
     int,
     typer.Option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from conseq.cli.bench import data_folder
 from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick, one_of
-from conseq.cli.outcome import misused
+from conseq.cli.outcome import misused, say
 from conseq.cli.show import show_table
 
 
@@ -33,6 +34,14 @@ def reproduce(
     quick: Quick = False,
     as_json: AsJson = False,
     markdown: MarkdownFile = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a picture (PNG) of the figures, for csinf; needs matplotlib.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Repeat a paper's experiment: its figures next to ours.
 
@@ -41,6 +50,7 @@ def reproduce(
       conseq reproduce
       conseq reproduce soft-ilp --quick
       conseq reproduce soft-ilp --split test --data ~/data --markdown soft-ilp.md
+      conseq reproduce csinf --split test --plot csinf.png
     """
     from conseq.experiments import EXPERIMENTS
     from conseq.io.atomic import emit
@@ -50,12 +60,21 @@ def reproduce(
         return
     if name not in EXPERIMENTS:
         misused(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
-    if markdown is not None and not Path(markdown).absolute().parent.is_dir():
-        misused(f"there is no directory {Path(markdown).parent} for --markdown; create it first")
     experiment = EXPERIMENTS[name]
-    result = experiment.run(data=data_folder(data), split=str(split), quick=quick, say=_say)
+    if plot is not None and experiment.plot is None:
+        misused(f"{name} has no picture; leave --plot out")
+    for option, path in (("--markdown", markdown), ("--plot", plot)):
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            misused(f"there is no directory {Path(path).parent} for {option}; create it first")
+    folder = data_folder(data)
+    if plot is not None and find_spec("matplotlib") is None:
+        say("there will be no plot, which needs matplotlib; install it with: pip install 'conseq[plot]'")
+        plot = None
+    result = experiment.run(data=folder, split=str(split), quick=quick, say=_say)
     if markdown is not None:
         emit(markdown, experiment.markdown(result))
+    if plot is not None and experiment.plot is not None:
+        experiment.plot(result, plot)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:

@@ -31,6 +31,7 @@ class MemoryOptions:
     k: int
     voting: str
     algorithm: str
+    threshold: int
     window: int
     scheme: str
     threads: int | None

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.experiments import soft_dd, soft_ilp
+from conseq.experiments import csinf, csinf_plot, soft_dd, soft_ilp
 
 
 @dataclass(frozen=True)
 class Experiment:
     """`run(data=…, split=…, quick=…, say=…)` gives plain JSON values; `table` shows them as rows, the head
-    first, and `markdown` as a text, both with the paper's figures next to ours."""
+    first, and `markdown` as a text, both with the paper's figures next to ours; `plot` writes
+    a picture of them."""
 
     run: Callable[..., dict[str, Any]]
     table: Callable[[dict[str, Any]], list[list[str]]]
     markdown: Callable[[dict[str, Any]], str]
     about: str
+    plot: Callable[[dict[str, Any], str], None] | None = None
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -26,6 +28,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         soft_ilp.table,
         soft_ilp.markdown,
         "paper 000: rules learned from data, two-stage inference; us50, conll2003, cora",
+    ),
+    "csinf": Experiment(
+        csinf.run,
+        csinf.table,
+        csinf.markdown,
+        "paper 002: class trigrams of a memory-based learner, voting and constraint satisfaction inference; "
+        "conll2000, conll2003, jnlpba, nettalk, cmudict, morphology",
+        csinf_plot.plot,
     ),
     "soft-dd": Experiment(
         soft_dd.run,

@@ -105,9 +105,11 @@ def _prepare(measure: Measure, query: Array, work: Work) -> None:
 
 @njit(cache=True, nogil=True)
 def value_difference(bounds: Array, cls: Array, share: Array, a: int, b: int) -> float:
-    """½ Σ_c |p(c | a) − p(c | b)| for the values at two places."""
+    """½ Σ_c |p(c | a) − p(c | b)| for the values at two places; 1 if nothing is known of one of them."""
     i, j, total = bounds[a], bounds[b], 0.0
     end_i, end_j = bounds[a + 1], bounds[b + 1]
+    if i == end_i or j == end_j:
+        return 1.0
     while i < end_i and j < end_j:
         if cls[i] == cls[j]:
             total += abs(share[i] - share[j])

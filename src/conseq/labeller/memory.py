@@ -71,7 +71,7 @@ class MemoryLabeller(Labeller):
 
     window        tokens to the left and right that are looked at, in every column
     inference     csinf (class trigrams, reconciled) or single (each token by itself)
-    metric, weights, k, voting, algorithm, a, b    those of `conseq.MemoryLearner`
+    metric, weights, k, voting, algorithm, a, b, threshold    those of `conseq.MemoryLearner`
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     constraints   rules that labels obey; a penalty is weighed against shares of votes: with csinf a label
                   that all agree on is worth up to 10, with single it is a difference of logarithms
@@ -94,6 +94,7 @@ class MemoryLabeller(Labeller):
         algorithm: str = "ib1",
         a: float = 1.0,
         b: float = 1.0,
+        threshold: int = 1,
         scheme: str = "auto",
         constraints: Rules = None,
         decoder: str | Decoder = "auto",
@@ -110,6 +111,7 @@ class MemoryLabeller(Labeller):
         self.algorithm = algorithm
         self.a = a
         self.b = b
+        self.threshold = threshold
         self.scheme = scheme
         self.constraints = constraints
         self.decoder = decoder
@@ -159,7 +161,8 @@ class MemoryLabeller(Labeller):
         return classes, trigrams
 
     def _learner(self) -> MemoryLearner:
-        return MemoryLearner(self.metric, self.weights, self.k, self.voting, self.algorithm, self.a, self.b)
+        names = ("metric", "weights", "k", "voting", "algorithm", "a", "b", "threshold")
+        return MemoryLearner(**{name: getattr(self, name) for name in names})
 
     def _check_options(self) -> None:
         if self.inference not in (CSINF, SINGLE):

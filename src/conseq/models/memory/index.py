@@ -52,6 +52,7 @@ class Options:
     algorithm: str = "ib1"
     a: float = 1.0
     b: float = 1.0
+    threshold: int = 1  # values seen less often are equal or not, whatever the metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class Memory:
         weight = np.array([WEIGHTS[options.weights](table) for table in tables])
         order = np.argsort(-weight, kind="stable")
         merged = (kinds == neighbours.VALUES) & (options.algorithm == "ib1")
-        groups = tuple(alike(tables[f]) if merged[f] else None for f in order)
+        groups = tuple(alike(tables[f], options.threshold) if merged[f] else None for f in order)
         scale = np.ones(len(order))
         if numbers is not None:
             scale = np.ptp(numbers, axis=0)[order]
@@ -136,7 +137,7 @@ class Memory:
         return cls(
             options, order, groups, scale,
             plant(rows[members[bounds[:-1]]]),
-            measure_of(rows, classes, kinds[order], weight[order], numbers),
+            measure_of(rows, classes, kinds[order], weight[order], numbers, options.threshold),
             _ballot(classes[members], bounds, options),
             members, bounds,
         )  # fmt: skip

@@ -32,6 +32,7 @@ class MemoryLearner(Estimator):
     k: all instances at the k nearest distances vote
     voting: majority, inverse-distance, inverse-linear or exponential-decay, which is exp(−a · d^b)
     algorithm: ib1 (exact) or igtree (the instances that match longest in the order of weights)
+    threshold: values seen less often than this are equal or not, under mvdm, too
     threads: all processors if None
 
     >>> rows, classes = [["a", "x"], ["a", "y"], ["b", "y"]], ["one", "one", "two"]
@@ -49,6 +50,7 @@ class MemoryLearner(Estimator):
         algorithm: str = "ib1",
         a: float = 1.0,
         b: float = 1.0,
+        threshold: int = 1,
         threads: int | None = None,
     ) -> None:
         self.metric = metric
@@ -58,6 +60,7 @@ class MemoryLearner(Estimator):
         self.algorithm = algorithm
         self.a = a
         self.b = b
+        self.threshold = threshold
         self.threads = threads
 
     def fit(self, rows: Rows, classes: Sequence[Hashable]) -> Self:
@@ -156,9 +159,12 @@ class MemoryLearner(Estimator):
             raise ConseqError(f"k is {self.k}; give a whole number of at least 1")
         if not (self.a >= 0 and self.b > 0):
             raise ConseqError(f"a is {self.a} and b is {self.b}; give a of at least 0 and b above 0")
+        if not isinstance(self.threshold, int | np.integer) or self.threshold < 1:
+            raise ConseqError(f"threshold is {self.threshold}; give a whole number of at least 1")
         return Options(
-            metric, self.weights, int(self.k), self.voting, self.algorithm, float(self.a), float(self.b)
-        )
+            metric, self.weights, int(self.k), self.voting, self.algorithm, float(self.a), float(self.b),
+            int(self.threshold),
+        )  # fmt: skip
 
     def _encode(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         self._check_fitted()

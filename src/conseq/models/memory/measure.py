@@ -25,19 +25,23 @@ ROUNDING = 1e-12
 """How wrong a sum of distances may be, as a share of the largest distance."""
 
 
-def alike(table: Table) -> NDArray[np.int32]:
+def alike(table: Table, threshold: int = 1) -> NDArray[np.int32]:
     """For each value the number of its group: values of a group have the same share of each class.
 
-    >>> alike(Table.of(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 1]), 3, 2)).tolist()
-    [0, 0, 1]
+    >>> table = Table.of(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 1]), 3, 2)
+    >>> alike(table).tolist(), alike(table, threshold=2).tolist()
+    ([0, 0, 1], [0, 1, 2])
+
+    A value seen less often than the threshold is like no other.
     """
     bounds = np.concatenate([[0], np.cumsum(np.bincount(table.value, minlength=len(table.values)))]).tolist()
     shares, classes = table.shares, table.cls
-    groups: dict[tuple[bytes, bytes], int] = {}
+    groups: dict[object, int] = {}
     found = np.empty(len(table.values), dtype=np.int32)
+    rare = (table.values < threshold).tolist()
     for value in range(len(found)):
         own = slice(bounds[value], bounds[value + 1])
-        key = classes[own].tobytes(), shares[own].tobytes()
+        key = value if rare[value] else (classes[own].tobytes(), shares[own].tobytes())
         found[value] = groups.setdefault(key, len(groups))
     return found
 
@@ -48,8 +52,12 @@ def measure_of(
     kinds: NDArray[np.int8],
     weight: NDArray[np.float64],
     numbers: NDArray[np.float64] | None,
+    threshold: int = 1,
 ) -> Measure:
-    """The measure over instances whose features are already in the order of the tree."""
+    """The measure over instances whose features are already in the order of the tree.
+
+    Of values seen less often than the threshold nothing is known but whether they are equal.
+    """
     sizes = rows.max(axis=0).astype(np.int64) + 1
     n_classes = int(classes.max()) + 1
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -61,9 +69,10 @@ def measure_of(
             number[start[f] + rows[:, f]] = numbers[:, f]
         elif kind == neighbours.VALUES:
             table = Table.of(rows[:, f], classes, int(sizes[f]), n_classes)
-            counts[start[f] + 1 : start[f + 1] + 1] = np.bincount(table.value, minlength=sizes[f])
-            cls.append(table.cls)
-            share.append(table.shares)
+            known = table.values[table.value] >= threshold
+            counts[start[f] + 1 : start[f + 1] + 1] = np.bincount(table.value[known], minlength=sizes[f])
+            cls.append(table.cls[known])
+            share.append(table.shares[known])
     return tabulated(
         kinds, weight, start, np.cumsum(counts), np.concatenate(cls), np.concatenate(share), number
     )

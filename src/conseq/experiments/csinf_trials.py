@@ -1,0 +1,229 @@
+"""One task of paper 002: settings of the memory-based learner, how they are chosen, what comes of them.
+
+    train, target ─→ Study ─→ tune("single"), tune("trigram")     settings, by samples of train alone
+                              baseline      single labels
+                              trigrams      voting, csinf, oracle
+
+Settings are chosen by wrapped progressive sampling of whole sequences (equal words stay together), for each
+of the two learners by what counts in the end: the F1 or the share of right words that its labels give, those
+of trigrams by constraint satisfaction inference. The paper took the accuracy of the classifier. Overlap does
+better on small samples and value difference on large ones, so each metric has a search of its own, and the
+best of both meet on a larger sample.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.corpus import Corpus
+from conseq.evaluate.resampling import f1_of, resample
+from conseq.experiments.common import Result
+from conseq.experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
+from conseq.models.distributions import Distributions
+from conseq.models.memory import WEIGHTS, Classified, Memory, Options
+from conseq.models.trigrams import Predictions, TrigramClasses
+from conseq.models.windows import windows
+from conseq.optimise.progressive import Round, progressive_sampling
+from conseq.optimise.progressive import Search as Found
+from conseq.threads import cores
+from conseq.vocabulary import UNSEEN
+
+SINGLE, TRIGRAM = "single", "trigram"
+"""The two learners: classes of one label, and of three."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters that are chosen."""
+
+    metric: str = "overlap"
+    weights: str = "gain-ratio"
+    k: int = 1
+    voting: str = "majority"
+
+    def options(self, n_features: int) -> Options:
+        return Options((self.metric,) * n_features, self.weights, self.k, self.voting)
+
+    def __str__(self) -> str:
+        return f"{self.metric}, {self.weights}, k = {self.k}, {self.voting}"
+
+
+@dataclass(frozen=True)
+class Search:
+    """The settings to choose from, and how much is sampled."""
+
+    metrics: tuple[str, ...] = ("overlap", "mvdm")
+    weights: tuple[str, ...] = ("gain-ratio", *(name for name in WEIGHTS if name != "gain-ratio"))
+    neighbours: tuple[int, ...] = (3, 5, 7, 11, 15, 25)
+    voting: tuple[str, ...] = ("majority", "inverse-linear", "inverse-distance", "exponential-decay")
+    first: int = 2_000  # tokens of the first sample to learn from
+    last: int = 30_000  # of the last one
+    final: int = 60_000  # of the one on which the best of each metric meet
+
+    def settings(self, metric: str) -> list[Setting]:
+        """Plain ones first. The nearest alone vote alike however votes are weighed; distances as large as
+        chi-squared makes them leave next to nothing of a vote that decays exponentially."""
+        nearest = [Setting(metric, w) for w in self.weights]
+        more = product(self.neighbours, self.voting, self.weights)
+        lost = "exponential-decay", "chi-squared"
+        return nearest + [Setting(metric, w, k, v) for k, v, w in more if (v, w) != lost]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One task: instances of train and of the target, with their classes."""
+
+    task: Task
+    train: Corpus
+    target: Corpus
+
+    @cached_property
+    def _windows(self) -> tuple[Ids, Ids]:
+        known = windows(self.train, self.task.seen)
+        return known.ids, windows(self.target, self.task.seen, like=known).ids
+
+    @cached_property
+    def _classes(self) -> tuple[TrigramClasses, dict[str, Ids]]:
+        """The trigrams, and the classes of each token of train, [T]."""
+        trigrams, ids = TrigramClasses.of(self.train)
+        return trigrams, {SINGLE: self.train.full_labels().ids, TRIGRAM: ids}
+
+    @cached_property
+    def answers(self) -> Answers:
+        return Answers(self.task, self.target, self.train.full_labels().vocabulary)
+
+    @property
+    def n_classes(self) -> int:
+        """The trigrams of labels in train."""
+        return len(self._classes[0])
+
+    # ── choosing ────────────────────────────────────────────────────────────────────────────────
+
+    def tune(self, learner: str, search: Search) -> tuple[Setting, Result]:
+        """The setting that does best on samples of train, and how it was found."""
+        begun = time.perf_counter()
+        rounds: list[Round[Setting]] = []
+        left = []
+        for metric in search.metrics:
+            found = self._search(learner, search.settings(metric), search.first, search.last)
+            rounds += found.rounds
+            left.append(found.best)
+        found = self._search(learner, left, search.final, search.final)
+        told = [
+            {"train": one.train, "test": one.test, "settings": len(one.trials)}
+            for one in (*rounds, *found.rounds)
+        ]
+        seconds = time.perf_counter() - begun
+        return found.best, {**asdict(found.best), "score": found.score, "rounds": told, "seconds": seconds}
+
+    def _search(self, learner: str, settings: list[Setting], first: int, last: int) -> Found[Setting]:
+        """Progressive sampling from so many tokens to so many."""
+        unit = distinct(self.train)
+        sampled = self._sampled(unit, int(1.25 * last))
+        start = first * len(sampled) / max(first, self._tokens_of(np.isin(unit, sampled)).size)
+        samples: dict[tuple[int, int], tuple[Ints, Ids, Answers]] = {}  # the same for all settings of a round
+
+        def trial(setting: Setting, learn: Ints, test: Ints) -> float:
+            size = len(learn), len(test)
+            if size not in samples:
+                samples[size] = self._sample(*(np.isin(unit, sampled[part]) for part in (learn, test)))
+            known, rows, answers = samples[size]
+            labels = self._labels(learner, setting, known, rows, answers)
+            return float(f1_of(answers.tally(labels).sum(axis=0)))
+
+        return progressive_sampling(settings, trial, len(sampled), first=start)
+
+    def _sample(self, known: NDArray[np.bool_], asked: NDArray[np.bool_]) -> tuple[Ints, Ids, Answers]:
+        """The tokens of some sequences of train, the windows of others and their answers."""
+        answers = Answers(self.task, self.train.select(asked), self.answers.labels)
+        return self._tokens_of(known), self._windows[0][self._tokens_of(asked)], answers
+
+    def _sampled(self, unit: Ints, tokens: int) -> Ints:
+        """Distinct sequences of train at random, with about so many tokens in all."""
+        sizes = np.bincount(unit, self.train.lengths)
+        order = np.random.default_rng(0).permutation(len(sizes))
+        return np.sort(order[: np.searchsorted(np.cumsum(sizes[order]), tokens) + 1])
+
+    def _tokens_of(self, sequences: NDArray[np.bool_]) -> Ints:
+        """The tokens of some sequences of train."""
+        return np.flatnonzero(np.repeat(sequences, self.train.lengths))
+
+    # ── labelling ───────────────────────────────────────────────────────────────────────────────
+
+    def _labels(self, learner: str, setting: Setting, known: Ints, rows: Ids, answers: Answers) -> Ids:
+        """The labels of windows: by the tokens `known` of train."""
+        found = self._classified(learner, setting, known, rows)
+        if learner == SINGLE:
+            return found.winner
+        return self._predictions(found, answers.corpus.offsets).csinf(cores())
+
+    def _classified(self, learner: str, setting: Setting, known: Ints, rows: Ids) -> Classified:
+        _, classes = self._classes
+        kept, asked = compacted(self._windows[0][known], rows)
+        memory = Memory.build(kept, classes[learner][known], setting.options(kept.shape[1]))
+        return memory.classify(asked, threads=cores())
+
+    def _predictions(self, found: Classified, offsets: Ints) -> Predictions:
+        trigrams, _ = self._classes
+        shares = Distributions.of(range(len(trigrams)), found.indptr, found.cls, found.share, found.winner)
+        return Predictions.of(trigrams, shares, offsets, cores())
+
+    # ── measuring ───────────────────────────────────────────────────────────────────────────────
+
+    def baseline(self, setting: Setting) -> Ints:
+        """The tally of single labels."""
+        everything = np.arange(self.train.n_tokens)
+        return self.answers.tally(self._classified(SINGLE, setting, everything, self._windows[1]).winner)
+
+    def trigrams(self, setting: Setting, share: float = 1.0) -> tuple[dict[str, Ints], Result]:
+        """The tallies of voting, csinf and oracle, and what table 2 has; learned from a share of train."""
+        known = self._tokens_of(
+            np.random.default_rng(0).permutation(len(self.train)) < share * len(self.train)
+        )
+        found = self._classified(TRIGRAM, setting, known, self._windows[1])
+        predictions = self._predictions(found, self.target.offsets)
+        ways = {
+            "voting": predictions.voting(),
+            "csinf": predictions.csinf(cores()),
+            "oracle": predictions.oracle(self.answers.gold),
+        }
+        right = self._classes[0].encode(self.target) == found.winner
+        return {name: self.answers.tally(labels) for name, labels in ways.items()}, {
+            "base_accuracy": float(right.mean()),
+            "sequences": float(predictions.mean_sequences()),
+        }
+
+
+def compacted(known: Ids, asked: Ids) -> tuple[Ids, Ids]:
+    """The values of each feature numbered anew, without those that are not known; those become −1 in asked.
+
+    >>> kept, query = compacted(np.array([[5, 1], [7, 1]]), np.array([[7, 0], [6, 1], [-1, 1]]))
+    >>> kept.tolist(), query.tolist()
+    ([[0, 0], [1, 0]], [[1, -1], [-1, 0], [-1, 0]])
+    """
+    kept, query = np.empty(known.shape, np.int32), np.empty(asked.shape, np.int32)
+    for f in range(known.shape[1]):
+        size = 2 + max(int(known[:, f].max(initial=0)), int(asked[:, f].max(initial=0)))
+        seen = np.bincount(known[:, f], minlength=size) > 0
+        number = np.where(seen, np.cumsum(seen) - 1, UNSEEN)
+        kept[:, f], query[:, f] = number[known[:, f]], number[asked[:, f]]  # number[−1] is UNSEEN, too
+    return kept, query
+
+
+SAMPLES = 1000
+
+
+def difference(first: Ints, second: Ints) -> Result:
+    """second − first of two tallies [U,3], its 95 % interval and p-value by a paired bootstrap over units."""
+    sums = resample(np.hstack([first, second]), SAMPLES, seed=0)
+    drawn = f1_of(sums[:, 3:]) - f1_of(sums[:, :3])
+    value = float(f1_of(second.sum(axis=0)) - f1_of(first.sum(axis=0)))
+    extreme = np.count_nonzero(np.abs(drawn - value) >= abs(value))
+    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+    return {"difference": value, "interval": [low, high], "p": float((1 + extreme) / (1 + SAMPLES))}
