@@ -307,3 +307,23 @@ def test_the_p_value_of_equally_good_systems_is_fair() -> None:
 def test_nothing_to_draw() -> None:
     with pytest.raises(DataError, match="0 sequences and 1000 samples leave nothing to draw"):
         bootstrap([], [])
+
+
+def test_the_interval_of_a_difference_is_that_of_a_loop() -> None:
+    gold, first = random_pair("bio", 12, 6, seed=1)
+    _, second = random_pair("bio", 12, 6, seed=1)
+    second = [g if i % 2 else p for i, (g, p) in enumerate(zip(gold, second, strict=True))]
+    rng, values = np.random.default_rng(3), []
+    for _ in range(300):
+        drawn = rng.integers(0, 12, size=12).tolist()
+        sides = [
+            naive_counts([gold[i] for i in drawn], [found[i] for i in drawn], "bio", "accuracy")
+            for found in (first, second)
+        ]
+        one, other = (
+            Counts.total(np.array([[c.correct, c.predicted, c.gold] for c in side])).f1 for side in sides
+        )
+        values.append(other - one)
+    found = paired_bootstrap(gold, first, second, "bio", samples=300, seed=3, metric="accuracy")
+    assert list(found.interval) == pytest.approx(np.quantile(values, [0.025, 0.975]).tolist())
+    assert found.interval.low <= found.difference <= found.interval.high

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conseq import benchmarks
-from conseq.cli import bench
+from conseq.cli import measuring
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def full(monkeypatch):
 
     found = benchmarks.Benchmark(run, table, "nothing real", further, plot, ("a", "b"))
     monkeypatch.setitem(benchmarks.BENCHMARKS, "full", found)
-    monkeypatch.setattr(bench, "find_spec", lambda name: name)
+    monkeypatch.setattr(measuring, "find_spec", lambda name: name)
 
 
 @pytest.mark.usefixtures("full")
@@ -91,7 +91,7 @@ def test_chosen_sets_tables_and_picture_go_where_they_are_wanted(run, tmp_path):
 
 @pytest.mark.usefixtures("full")
 def test_without_matplotlib_the_race_goes_on_without_a_picture(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    monkeypatch.setattr(measuring, "find_spec", lambda name: None)
     found = run("bench", "full", "--data", tmp_path, "--plot", tmp_path / "race.png")
     assert found.code == 0
     assert found.out.startswith("set\na\nb\n")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conseq.cli.options import USUAL, VARIABLE, AsJson, DataFolder, MarkdownFile, Quick
-from conseq.cli.outcome import misused, say
+from conseq.cli.measuring import check_outputs, data_folder, plottable, tell
+from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick
+from conseq.cli.outcome import misused
 from conseq.cli.show import show, show_table
-from conseq.errors import DataError
 
 if TYPE_CHECKING:
     from conseq.benchmarks import Benchmark
@@ -66,16 +62,10 @@ def bench(
         misused(f"there is no benchmark {name!r}; there are: {', '.join(BENCHMARKS)}")
     benchmark = BENCHMARKS[name]
     chosen = {} if sets is None else {"sets": _sets(name, benchmark, sets)}
-    if plot is not None and benchmark.plot is None:
-        misused(f"{name} has no picture; leave --plot out")
-    for option, path in (("--markdown", markdown), ("--plot", plot)):
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            misused(f"there is no directory {Path(path).parent} for {option}; create it first")
+    check_outputs(markdown, plot)
     folder = data_folder(data)
-    if plot is not None and find_spec("matplotlib") is None:
-        say("there will be no plot, which needs matplotlib; install it with: pip install 'conseq[plot]'")
-        plot = None
-    result = benchmark.run(data=folder, quick=quick, say=_say, **chosen)
+    plot = plottable(plot, name, benchmark.plot)
+    result = benchmark.run(data=folder, quick=quick, say=tell, **chosen)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
     else:
@@ -104,17 +94,3 @@ def _show(benchmark: Benchmark, result: dict[str, Any]) -> None:
     for title, (head, *body) in benchmark.further(result).items():
         show()
         show_table(head, body, title=title)
-
-
-def data_folder(given: str | None) -> Path:
-    """The folder of data sets: given, or $CONSEQ_DATA, or the usual place."""
-    folder = Path(given or os.environ.get(VARIABLE) or USUAL)
-    if not folder.is_dir():
-        raise DataError(
-            f"there is no folder of data sets here; name it with --data or ${VARIABLE}", path=folder
-        )
-    return folder
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -204,6 +204,37 @@ Folds = Annotated[
     ),
 ]
 
+ShardTokens = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="For data larger than memory: keep it on disk, and no more than so many tokens in memory.",
+        rich_help_panel=TRAINING,
+        show_default=False,
+    ),
+]
+
+Scratch = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where --shard-tokens keeps the data until it is done; the model's folder unless given.",
+        rich_help_panel=TRAINING,
+        show_default=False,
+    ),
+]
+
+Tune = Annotated[
+    bool,
+    typer.Option(
+        "--tune",
+        help="First choose options on growing samples of TRAIN: preset, --c1 and --c2; for memory "
+        "--metric, --weights, -k and --voting.",
+        rich_help_panel=TRAINING,
+    ),
+]
+
 Columns = Annotated[
     str | None,
     typer.Option(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from enum import StrEnum
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from conseq.cli.bench import data_folder
+from conseq.cli.measuring import check_outputs, data_folder, plottable, tell
 from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick, one_of
-from conseq.cli.outcome import misused, say
+from conseq.cli.outcome import misused
 from conseq.cli.show import show_table
 
 
@@ -61,16 +58,10 @@ def reproduce(
     if name not in EXPERIMENTS:
         misused(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
-    if plot is not None and experiment.plot is None:
-        misused(f"{name} has no picture; leave --plot out")
-    for option, path in (("--markdown", markdown), ("--plot", plot)):
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            misused(f"there is no directory {Path(path).parent} for {option}; create it first")
+    check_outputs(markdown, plot)
     folder = data_folder(data)
-    if plot is not None and find_spec("matplotlib") is None:
-        say("there will be no plot, which needs matplotlib; install it with: pip install 'conseq[plot]'")
-        plot = None
-    result = experiment.run(data=folder, split=str(split), quick=quick, say=_say)
+    plot = plottable(plot, name, experiment.plot)
+    result = experiment.run(data=folder, split=str(split), quick=quick, say=tell)
     if markdown is not None:
         emit(markdown, experiment.markdown(result))
     if plot is not None and experiment.plot is not None:
@@ -80,7 +71,3 @@ def reproduce(
     else:
         header, *rows = experiment.table(result)
         show_table(header, rows)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -30,8 +30,10 @@ from conseq.cli.options import (
     MetricOption,
     ModelType,
     NeighboursOption,
+    Scratch,
     Search,
     SearchOption,
+    ShardTokens,
     Threads,
     ThresholdOption,
     TrainColumns,
@@ -39,6 +41,7 @@ from conseq.cli.options import (
     TrainFormat,
     TrainScheme,
     TrainTokens,
+    Tune,
     Voting,
     VotingOption,
     WeightsOption,
@@ -51,7 +54,7 @@ from conseq.cli.reading import Reading, as_read, load_crf, read_labelled, stream
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
-from conseq.cli.train_memory import MemoryOptions, remember
+from conseq.cli.train_memory import MemoryOptions, check_memory_options, remember
 from conseq.cli.tuning import tune_on, tuned_sentence
 
 if TYPE_CHECKING:
@@ -178,34 +181,9 @@ def train(
             show_default=False,
         ),
     ] = None,
-    shard_tokens: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="For data larger than memory: keep it on disk, and no more than so many tokens in memory.",
-            rich_help_panel=TRAINING,
-            show_default=False,
-        ),
-    ] = None,
-    scratch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where --shard-tokens keeps the data until it is done; the model's folder unless given.",
-            rich_help_panel=TRAINING,
-            show_default=False,
-        ),
-    ] = None,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune",
-            help="First choose options on growing samples of TRAIN: preset, --c1 and --c2; for memory "
-            "--metric, --weights, -k and --voting.",
-            rich_help_panel=TRAINING,
-        ),
-    ] = False,
+    shard_tokens: ShardTokens = None,
+    scratch: Scratch = None,
+    tune: Tune = False,
     inference: InferenceOption = Inference.csinf,
     metric: MetricOption = Metric.overlap,
     weights: WeightsOption = FeatureWeights.gain_ratio,
@@ -235,13 +213,16 @@ def train(
       conseq train letters.tsv --model-type memory --metric mvdm -k 5 -m phonemes.model
     """
     if model_type is ModelType.memory:
-        crf_only = {
-            "--features": features, "--template": template, "--lexicon": lexicon, "--dev": dev,
-            "--from": start, "--shard-tokens": shard_tokens,
-        }  # fmt: skip
-        for option, value in crf_only.items():
-            if value is not None:
-                misused(f"{option} is for --model-type crf; a memory-based model sees windows of all columns")
+        check_memory_options(
+            {
+                "--features": features,
+                "--template": template,
+                "--lexicon": lexicon,
+                "--dev": dev,
+                "--from": start,
+                "--shard-tokens": shard_tokens,
+            }
+        )
         chosen = MemoryOptions(
             str(inference),
             str(metric),
@@ -254,11 +235,11 @@ def train(
             str(scheme),
             threads,
         )
-        with _told_if_interrupted(BEFORE):
+        with _told_if_interrupted("before all was remembered"):
             check_writable(model)
             reading = Reading(format, columns, tokens, scheme)
             remember(ctx, data, reading, chosen, constraints, tune, model, as_json)
-        return
+        return  # fmt: skip
     if features is not None and template is not None:
         misused("--features and --template were both given; choose one")
     rules = training_rules(constraints)

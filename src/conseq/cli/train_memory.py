@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,13 @@ class MemoryOptions:
     window: int
     scheme: str
     threads: int | None
+
+
+def check_memory_options(crf_only: Mapping[str, object]) -> None:
+    """End if an option of the other kind of model was given."""
+    for option, value in crf_only.items():
+        if value is not None:
+            misused(f"{option} is for --model-type crf; a memory-based model sees windows of all columns")
 
 
 def remember(

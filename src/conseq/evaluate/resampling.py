@@ -41,6 +41,7 @@ class Comparison:
     second: float
     difference: float
     p_value: float
+    interval: Interval  # of the difference, 95 %
 
 
 def bootstrap(
@@ -96,12 +97,18 @@ def compare_ids(
     metric: str = "span_f1",
 ) -> Comparison:
     """The same for label ids[T]; every id must be one of the schema's."""
-    counts = [sequence_counts(gold, labels, offsets, schema, metric) for labels in (first, second)]
-    a, b = (float(f1_of(c.sum(axis=0))) for c in counts)
-    sums = resample(np.hstack(counts), samples, seed)
+    one, other = (sequence_counts(gold, labels, offsets, schema, metric) for labels in (first, second))
+    return compare_counts(one, other, samples=samples, seed=seed)
+
+
+def compare_counts(first: Ints, second: Ints, *, samples: int = 1000, seed: int = 0) -> Comparison:
+    """The same for the tallies of two systems, [N, 3]: correct, predicted and gold things of each unit."""
+    a, b = (float(f1_of(counts.sum(axis=0))) for counts in (first, second))
+    sums = resample(np.hstack([first, second]), samples, seed)
     drawn = f1_of(sums[:, 3:]) - f1_of(sums[:, :3])
     extreme = np.count_nonzero(np.abs(drawn - (b - a)) >= abs(b - a))
-    return Comparison(a, b, b - a, float((1 + extreme) / (1 + samples)))
+    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+    return Comparison(a, b, b - a, float((1 + extreme) / (1 + samples)), Interval(low, high))
 
 
 def f1_of(sums: NDArray) -> Floats:

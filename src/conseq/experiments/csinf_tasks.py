@@ -193,8 +193,8 @@ class Answers:
     def right(self, labels: Ids) -> NDArray[np.bool_]:
         """Whether each sequence is right as a whole, [N]."""
         if not self.task.pronunciations:
-            sequence = np.repeat(np.arange(len(self.corpus)), self.corpus.lengths)
-            return np.bincount(sequence[labels != self.gold], minlength=len(self.corpus)) == 0
+            arrays = self.gold, labels, self.corpus.offsets
+            return sequence_counts(*arrays, self.schema, "sequence_accuracy")[:, 0] > 0
         given, gold = (self.pronounced(ids) for ids in (labels, self.gold))
         return np.array([a == b for a, b in zip(given, gold, strict=True)])
 

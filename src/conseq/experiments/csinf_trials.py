@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.evaluate.resampling import f1_of, resample
+from conseq.evaluate.resampling import compare_counts, f1_of
 from conseq.experiments.common import Result
 from conseq.experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
 from conseq.models.distributions import Distributions
@@ -216,14 +216,7 @@ def compacted(known: Ids, asked: Ids) -> tuple[Ids, Ids]:
     return kept, query
 
 
-SAMPLES = 1000
-
-
 def difference(first: Ints, second: Ints) -> Result:
     """second − first of two tallies [U,3], its 95 % interval and p-value by a paired bootstrap over units."""
-    sums = resample(np.hstack([first, second]), SAMPLES, seed=0)
-    drawn = f1_of(sums[:, 3:]) - f1_of(sums[:, :3])
-    value = float(f1_of(second.sum(axis=0)) - f1_of(first.sum(axis=0)))
-    extreme = np.count_nonzero(np.abs(drawn - value) >= abs(value))
-    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
-    return {"difference": value, "interval": [low, high], "p": float((1 + extreme) / (1 + SAMPLES))}
+    found = compare_counts(first, second)
+    return {"difference": found.difference, "interval": list(found.interval), "p": found.p_value}

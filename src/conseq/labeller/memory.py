@@ -31,7 +31,7 @@ from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.rules import rules_of
 from conseq.labeller.training import TrainingData
 from conseq.labeller.trigram_answers import TrigramAnswers
-from conseq.models.distributions import Distributions, distributions
+from conseq.models.distributions import Distributions
 from conseq.models.memory import MemoryLearner
 from conseq.models.memory.index import Memory
 from conseq.models.trigrams import Predictions, TrigramClasses
@@ -192,8 +192,14 @@ class MemoryLabeller(Labeller):
         if missing:
             known = ", ".join(corpus.columns) or "none"
             raise DataError(f"the model needs the column {missing[0]!r}; the input has: {known}")
-        seen = windows(corpus, self.columns_, self.window, self.window, like=self.windows_)
-        return distributions(_Trained(self.model_, self.n_threads), seen.ids)
+        found = self.model_.classify(self._windows(corpus), threads=self.n_threads)
+        return Distributions.of(
+            range(self.report_.classes), found.indptr, found.cls, found.share, found.winner
+        )
+
+    def _windows(self, corpus: Corpus) -> NDArray[np.int32]:
+        """What the model sees of each token, [T,F]."""
+        return windows(corpus, self.columns_, self.window, self.window, like=self.windows_).ids
 
     def _answers(
         self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
@@ -237,37 +243,33 @@ class MemoryLabeller(Labeller):
     def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
         """For every token the part of its neighbours that had each label, and the nearest of them."""
         corpus = corpus_from(X)
-        labels = self.schema_.decode(self.predict_ids(corpus))
-        found = self.classify(corpus)
-        seen = windows(corpus, self.columns_, self.window, self.window, like=self.windows_)
-        near = self.model_.neighbours(seen.ids, threads=self.n_threads)
-        tokens = corpus.columns[corpus.token_column].strings()
-        flat = []
-        for t, (lo, hi) in enumerate(pairwise(near.indptr.tolist())):
-            listed = range(lo, min(hi, lo + most))
-            reasons = [Reason(self._shown(near.instance[i]), float(near.distance[i])) for i in listed]
-            chances = largest(self._shares(found, t), self.schema_.labels)
-            flat.append(TokenExplanation(tokens[t], labels[t], chances, reasons, hi - lo))
+        flat = [token for found in self.answers(corpus) for token in self._explained(found, most)]
         return corpus.split(flat)
 
-    def _shares(self, found: Distributions, token: int) -> list[float]:
-        """The part of the votes that each label has."""
-        own = slice(found.indptr[token], found.indptr[token + 1])
-        label = found.cls[own] if self.trigrams_ is None else self.trigrams_.parts[found.cls[own], 1]
-        return np.bincount(label, found.share[own], minlength=len(self.schema_)).tolist()
+    def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
+        batch, names = found.batch, self.schema_.labels
+        near = self.model_.neighbours(self._windows(batch), threads=self.n_threads)
+        labels, chances = self.schema_.decode(found.decodings.labels), found.marginals()
+        bounds = pairwise(near.indptr.tolist())
+        for token, label, shares, (lo, hi) in zip(
+            batch.columns[batch.token_column].strings(), labels, chances.tolist(), bounds, strict=True
+        ):
+            listed = range(lo, min(hi, lo + most))
+            reasons = [Reason(self._shown(int(near.instance[i])), float(near.distance[i])) for i in listed]
+            yield TokenExplanation(token, label, largest(shares, names), reasons, hi - lo)
 
     def _shown(self, token: int) -> str:
         """A token of the training data with those around it and its label; with no window all its columns."""
         offsets, corpus = self.corpus_.offsets, self.corpus_
-        label = corpus.full_labels().strings(int(token), int(token) + 1)[0]
+        label = corpus.full_labels().strings(token, token + 1)[0]
         if not self.window:
-            cells = [column.strings(int(token), int(token) + 1)[0] for column in corpus.columns.values()]
+            cells = [column.strings(token, token + 1)[0] for column in corpus.columns.values()]
             return f"{' '.join(cells)} → {label}"
         sequence = int(np.searchsorted(offsets, token, side="right")) - 1
-        a = max(int(offsets[sequence]), int(token) - self.window)
-        b = min(int(offsets[sequence + 1]), int(token) + self.window + 1)
+        a = max(int(offsets[sequence]), token - self.window)
+        b = min(int(offsets[sequence + 1]), token + self.window + 1)
         around = corpus.columns[corpus.token_column].strings(a, b)
-        around[int(token) - a] = f"[{around[int(token) - a]}]"
+        around[token - a] = f"[{around[token - a]}]"
         return f"{' '.join(around)} → {label}"
 
     def _scored_by(self) -> str:
@@ -310,18 +312,3 @@ class MemoryLabeller(Labeller):
         labeller.report_ = MemoryReport(**document["report"])
         labeller.model_ = Memory.from_arrays(memory.arrays, memory.document)
         return labeller
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """A memory as a base of `distributions`."""
-
-    memory: Memory
-    threads: int
-
-    @property
-    def classes(self) -> range:
-        return range(len(self.memory.ballot.frequency))
-
-    def classify(self, ids: NDArray[np.int32]) -> Any:
-        return self.memory.classify(ids, threads=self.threads)
