@@ -10,10 +10,10 @@ from naive_neighbours import NUMBERS, OVERLAP, VALUES, Scan
 from numba import config
 
 from conseq.kernels import neighbours, voting
-from conseq.kernels.instances import bit_of, plant
+from conseq.kernels.instances import BITS, bit_of, plant
 from conseq.models.memory import VOTING, measure
 from conseq.models.memory.index import sorted_groups
-from conseq.models.memory.measure import measure_of
+from conseq.models.memory.measure import asking, measure_of
 
 MANY = 12 if config.DISABLE_JIT else 60
 
@@ -57,6 +57,9 @@ class Built:
     def work(self):
         return neighbours.workspace(self.tree, self.measure)
 
+    def asked(self, queries, numbers):
+        return asking(self.measure, queries, numbers)
+
     def ballot(self, name, a=1.0, b=1.0):
         return voting.Ballot(self.votes, self.cls, self.count, self.frequency, VOTING[name], a, b)
 
@@ -92,7 +95,9 @@ def test_nearest_rows_are_those_of_a_scan(memory, few, k, tables):
         patch.setattr(measure, "TABULATED", 128 if tables else 0)
         built = Built(rows, classes, kinds, weights, few)
     numbers = numbers_of(queries)
-    counts, row, distance = voting.neighbours(built.tree, built.measure, built.work(), queries, numbers, k)
+    counts, row, distance = voting.neighbours(
+        built.tree, built.measure, built.asked(queries, numbers), built.work(), k
+    )
     at = 0
     for i, query in enumerate(queries.tolist()):
         found: dict[float, list[int]] = {}
@@ -114,7 +119,7 @@ def test_winners_and_votes_are_those_of_a_scan(memory, k, name, decay):
     built = Built(rows, classes, kinds, weights, 4)
     numbers = numbers_of(queries)
     winner, distance, tied, counts, cls, vote = voting.classify(
-        built.tree, built.measure, built.ballot(name, *decay), built.work(), queries, numbers, k
+        built.tree, built.measure, built.ballot(name, *decay), built.asked(queries, numbers), built.work(), k
     )
     at = 0
     for i, query in enumerate(queries.tolist()):
@@ -160,3 +165,17 @@ def test_value_difference_is_half_the_sum_of_differences():
     assert neighbours.value_difference(bounds, cls, share, 0, 1) == 0.25
     assert neighbours.value_difference(bounds, cls, share, 0, 2) == 1.0
     assert neighbours.value_difference(bounds, cls, share, 1, 1) == 0.0
+
+
+@settings(deadline=None)
+@given(memories())
+def test_no_value_is_nearer_than_the_floor_of_its_bit(memory):
+    rows, classes, kinds, weights, queries = memory
+    built = Built(rows, classes, kinds, weights, 4)
+    asked = built.asked(queries, numbers_of(queries))
+    for query, floor in zip(queries.tolist(), asked.floor.tolist(), strict=True):
+        for f, (value, row) in enumerate(zip(query, floor, strict=True)):
+            assert (row >= 0) == (kinds[f] == VALUES and value >= 0)
+            for i, other in enumerate(rows[:, f].tolist() if row >= 0 else ()):
+                cost = weights[f] * built.scan.difference(f, value, i, None)
+                assert asked.floors[row, other % BITS] <= cost + 1e-12

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+BITS = 63
+"""Of a mask, which is never negative so."""
+
+
 class Tree(NamedTuple):
     """Distinct instances in order, and the nodes above them."""
 
@@ -26,7 +30,7 @@ class Tree(NamedTuple):
     child: NDArray[np.int32]  # [n+1]
     low: NDArray[np.int32]  # [n]
     high: NDArray[np.int32]  # [n]
-    mask: NDArray[np.int64]  # [n,F] bit (value modulo 64) is set for each value that the rows of a node have
+    mask: NDArray[np.int64]  # [n,F] bit (value modulo BITS) is set for each value that rows of a node have
     pending: int  # nodes that wait at the same time, at most, in a search depth first
 
 
@@ -73,7 +77,7 @@ def _plant(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
 @njit(cache=True, nogil=True)
 def bit_of(value: int) -> np.int64:
     """The bit of a mask that stands for a value."""
-    return np.int64(1) << np.int64(value & 63)
+    return np.int64(1) << np.int64(value % BITS)
 
 
 @njit(cache=True, nogil=True)

@@ -1,15 +1,16 @@
 """The nearest instances of a query: a search depth first through their tree, cut off by bounds.
 
-    Tree, Measure, query[F] ─→ nearest ─→ the k nearest distances, the rows at them
+    Measure, values      ─→ floors  ─→ what the values that share a bit of a mask cost at least
+    Tree, Measure, query ─→ nearest ─→ the k nearest distances, the rows at them
 
     distance(x, y) = Σ_f weight[f] · difference_f(x[f], y[f])
     OVERLAP   0 if equal, else 1
     VALUES    ½ Σ_c |p(c | x[f]) − p(c | y[f])|   (modified value difference; 1 if a value was never seen)
     NUMBERS   |x[f] − y[f]| / (largest − smallest)
 
-What a path has cost already, and what values cost at least that no row below has, is a lower bound for all
-rows below; the k-th distance found so far is an upper one. All distances are summed in the same order, so
-those that are the same sums are equal to the last bit; nothing else counts as equal.
+What a path has cost already, and what the values of the rows below cost at least in each other feature, is a
+lower bound for all rows below; the k-th distance found so far is an upper one. All distances are summed in
+the same order, so those that are the same sums are equal to the last bit; nothing else counts as equal.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from conseq.kernels.instances import Tree, bit_of
+from conseq.kernels.instances import BITS, Tree, bit_of
 
 Array = NDArray[Any]
 
 OVERLAP, VALUES, NUMBERS = 0, 1, 2
+
+PRIME = 67
+"""No two of the powers 2⁰ … 2⁶² leave the same remainder."""
+POSITION = np.array([{2**i % PRIME: i for i in range(BITS)}.get(rest, 0) for rest in range(PRIME)])
+"""Remainder of a bit ─→ which one it is."""
 
 
 class Measure(NamedTuple):
@@ -39,8 +45,20 @@ class Measure(NamedTuple):
     number: NDArray[np.float64]  # [V] of values that are numbers, divided by their range
     square: NDArray[np.int64]  # [F] where the table of all differences begins, −1 if there is none
     table: NDArray[np.float64]  # weighted differences of any two values of some features
-    closest: NDArray[np.float64]  # [V] the least weighted difference to another value, as far as it is known
     slack: float  # bounds may be wrong by that much, as they are summed in another order
+
+
+class Queries(NamedTuple):
+    """What is looked for."""
+
+    ids: NDArray[np.int32]  # [M,F], −1 for values that were not seen in training
+    numbers: NDArray[np.float64]  # [M,F], or [M,0] if there are none
+    floor: NDArray[np.int32]  # [M,F] which of the floors is that of the value, −1 if all others cost alike
+    floors: NDArray[np.float64]  # [R,BITS] what the values that share a bit cost at least
+
+    def part(self, lo: int, hi: int) -> Queries:
+        """Those from lo up to hi."""
+        return Queries(self.ids[lo:hi], self.numbers[lo:hi], self.floor[lo:hi], self.floors)
 
 
 class Work(NamedTuple):
@@ -52,7 +70,7 @@ class Work(NamedTuple):
     n_known: NDArray[np.int64]  # [F]
     last: NDArray[np.int32]  # [F] the values they are about
     bit: NDArray[np.int64]  # [F] of the query's values
-    unequal: NDArray[np.float64]  # [F] what another value costs at least
+    unequal: NDArray[np.float64]  # [F] what another value costs at least, where there is no floor
     node: NDArray[np.int64]  # [pending,2] node and depth
     cost: NDArray[np.float64]  # [pending,2] what the values so far cost, and what rows below cost at least
     row: NDArray[np.int32]  # [U] the rows found
@@ -80,16 +98,36 @@ def workspace(tree: Tree, measure: Measure) -> Work:
 
 
 @njit(cache=True, nogil=True)
+def floors(measure: Measure, feature: Array, place: Array, first: int, last: int, least: Array) -> None:
+    """Rows first:last of least[R,BITS]: what the values with a bit cost at least, seen from a value.
+
+    1 − Σ_c min(p(c | x), p(c | y)) is the value difference of x and y, up to rounding.
+    """
+    bounds, cls, share, start = measure.bounds, measure.cls, measure.share, measure.start
+    own = np.zeros(cls.max() + 1 if cls.size else 0)
+    for r in range(first, last):
+        f = feature[r]
+        for i in range(bounds[place[r]], bounds[place[r] + 1]):
+            own[cls[i]] = share[i]
+        for bit in range(BITS):
+            least[r, bit] = measure.weight[f]
+        for other in range(start[f], start[f + 1]):
+            common, bit = 0.0, (other - start[f]) % BITS
+            for i in range(bounds[other], bounds[other + 1]):
+                common += min(own[cls[i]], share[i])
+            cost = measure.weight[f] * (1.0 - common) if other != place[r] else 0.0
+            least[r, bit] = min(least[r, bit], cost)
+        for i in range(bounds[place[r]], bounds[place[r] + 1]):
+            own[cls[i]] = 0.0
+
+
+@njit(cache=True, nogil=True)
 def _prepare(measure: Measure, query: Array, work: Work) -> None:
     """Where the costs of each feature stand; those of other values than the query's are forgotten."""
     for f in range(query.size):
         unseen, kind, start = query[f] < 0, measure.kind[f], measure.start[f]
         work.bit[f] = 0 if unseen else bit_of(query[f])
-        work.unequal[f], work.base[f] = measure.weight[f], -1
-        if kind == NUMBERS:
-            work.unequal[f] = 0.0
-        elif kind == VALUES and not unseen:
-            work.unequal[f] = measure.closest[start + query[f]]
+        work.unequal[f], work.base[f] = 0.0 if kind == NUMBERS else measure.weight[f], -1
         if kind == OVERLAP or (kind == VALUES and unseen):
             continue
         if measure.square[f] >= 0:
@@ -181,15 +219,29 @@ def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
     return low if low < end and value[low] == wanted else -1
 
 
-@njit(cache=True, nogil=True)
-def _bound(mask: Array, bit: Array, unequal: Array, node: int, depth: int, cost: float, most: float) -> float:
-    """What rows below a node cost at least: a value that none of them has must be another one.
+@njit(cache=True, nogil=True, inline="always")
+def _least(floors: Array, floor: int, held: int) -> float:
+    """The least of what the bits of a mask stand for."""
+    low = np.inf
+    while held:
+        bit = held & -held
+        low = min(low, floors[floor, POSITION[bit % PRIME]])
+        held ^= bit
+    return low
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _bound(
+    mask: Array, bit: Array, unequal: Array, floor: Array, floors: Array,
+    node: int, depth: int, cost: float, most: float,
+) -> float:  # fmt: skip
+    """What rows below a node cost at least: a value that none of them has must be another one of theirs.
 
     More than `most` is too much, however much it is.
     """
     for f in range(depth, bit.size):
         if mask[node, f] & bit[f] == 0:
-            cost += unequal[f]
+            cost += unequal[f] if floor[f] < 0 else _least(floors, floor[f], mask[node, f])
             if cost > most:
                 break
     return cost
@@ -210,12 +262,15 @@ def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
 
 @njit(cache=True, nogil=True)
 def nearest(
-    tree: Tree, measure: Measure, query: Array, number: Array, work: Work, near: Array, before: int
+    tree: Tree, measure: Measure, queries: Queries, asked: int, work: Work, near: Array, before: int
 ) -> int:
     """The k nearest distances into near[k], ∞ where there are fewer; how many rows are at them (in work).
 
     The rows found for the query before are tried first: if they are near, they give a bound.
     """
+    query, number, floor, floors = (
+        queries.ids[asked], queries.numbers[asked], queries.floor[asked], queries.floors,
+    )  # fmt: skip
     _prepare(measure, query, work)
     # out of their tuples first: inside the loops that would count references again and again
     rows, value, child, mask, weight = tree.rows, tree.value, tree.child, tree.mask, measure.weight
@@ -256,20 +311,29 @@ def nearest(
                     row[n], distance[n] = i, total
                     n += 1
             continue
-        if base[depth] < 0 and so_far + weight[depth] > most:
+        others = so_far + _bound(mask, bit, unequal, floor, floors, here, depth + 1, 0.0, np.inf)
+        if base[depth] < 0 and others + weight[depth] > most:
             low = _child_with(value, low, high, query[depth])
             high = low + 1 if low >= 0 else low
         top = waiting
         for i in range(low, high):
-            bound, other, more = _bound(mask, bit, unequal, i, depth + 1, so_far, most), value[i], 0.0
-            if bound > most:
-                continue
+            other, more, at_least = value[i], 0.0, 0.0
             if other != query[depth]:
                 more = weight[depth] if base[depth] < 0 else far[base[depth] + other]
-                more = more if more >= 0 else _compute(measure, query, number, work, depth, other)
-            if bound + more <= most:
+                at_least = more
+                if more < 0:
+                    at_least = 0.0 if floor[depth] < 0 else floors[floor[depth], other % BITS]
+            if others + at_least > most:
+                continue
+            bound = _bound(mask, bit, unequal, floor, floors, i, depth + 1, so_far + at_least, most)
+            if bound > most:
+                continue
+            if more < 0:
+                more = _compute(measure, query, number, work, depth, other)
+                bound += more - at_least
+            if bound <= most:
                 node[waiting, 0], node[waiting, 1] = i, depth + 1
-                cost[waiting, 0], cost[waiting, 1] = so_far + more, bound + more
+                cost[waiting, 0], cost[waiting, 1] = so_far + more, bound
                 waiting += 1
         _best_last(node, cost, top, waiting)
     return _kept(row, distance, n, near[k - 1])
@@ -279,11 +343,8 @@ def nearest(
 def tabulate(measure: Measure, f: int) -> None:
     """Fill in the weighted differences of all values of a feature."""
     start, size, weight = measure.start[f], measure.start[f + 1] - measure.start[f], measure.weight[f]
-    closest, table = measure.closest[start : start + size], measure.table[measure.square[f] :]
-    closest[:] = weight
+    table = measure.table[measure.square[f] :]
     for a in range(size):
         for b in range(a):
             cost = weight * value_difference(measure.bounds, measure.cls, measure.share, start + a, start + b)
             table[a * size + b] = table[b * size + a] = cost
-            closest[a] = min(closest[a], cost)
-            closest[b] = min(closest[b], cost)

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.instances import Tree, _doubled
-from conseq.kernels.neighbours import Measure, Work, nearest
+from conseq.kernels.neighbours import Measure, Queries, Work, nearest
 
 Array = NDArray[Any]
 
@@ -118,10 +118,10 @@ def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: 
 
 @njit(cache=True, nogil=True)
 def classify(
-    tree: Tree, measure: Measure, ballot: Ballot, work: Work, queries: Array, numbers: Array, k: int
+    tree: Tree, measure: Measure, ballot: Ballot, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Winner, nearest distance, whether there was a tie, how many classes have votes, these, their votes."""
-    m, n_classes = queries.shape[0], ballot.frequency.size
+    m, n_classes = queries.ids.shape[0], ballot.frequency.size
     winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
     tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
@@ -131,12 +131,12 @@ def classify(
     found: Any = np.int64(0)
     at: Any = np.int64(0)
     for i in range(m):
-        found = nearest(tree, measure, queries[i], numbers[i], work, near, found)
+        found = nearest(tree, measure, queries, i, work, near, found)
         voted = space[: _poll(ballot, work.row[:found], work.distance[:found], near, votes, space)]
         winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
         distance[i], resolved = near[0], False
         if tied[i]:
-            found = nearest(tree, measure, queries[i], numbers[i], work, further, found)
+            found = nearest(tree, measure, queries, i, work, further, found)
             n = _poll(ballot, work.row[:found], work.distance[:found], further, more_votes, more_space)
             other, still = _elect(ballot.frequency, more_votes, more_space[:n])
             if not still:
@@ -153,17 +153,17 @@ def classify(
 
 @njit(cache=True, nogil=True)
 def neighbours(
-    tree: Tree, measure: Measure, work: Work, queries: Array, numbers: Array, k: int
+    tree: Tree, measure: Measure, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array]:
     """How many rows each query has at its k nearest distances, these rows, their distances; nearest first."""
-    m = queries.shape[0]
+    m = queries.ids.shape[0]
     counts = np.zeros(m, dtype=np.int64)
     row, distance = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
     near = np.empty(k)
     found: Any = np.int64(0)
     at: Any = np.int64(0)
     for i in range(m):
-        found = nearest(tree, measure, queries[i], numbers[i], work, near, found)
+        found = nearest(tree, measure, queries, i, work, near, found)
         while at + found > row.size:
             row, distance = _doubled(row), _doubled(distance)
         in_order = np.argsort(work.distance[:found], kind="mergesort")

@@ -22,7 +22,7 @@ from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import Tree, plant
 from conseq.kernels.neighbours import Measure
 from conseq.kernels.voting import Ballot
-from conseq.models.memory.measure import METRICS, alike, measure_of, tabulated
+from conseq.models.memory.measure import METRICS, alike, asking, measure_of, tabulated
 from conseq.models.memory.weights import WEIGHTS, Table, binned
 from conseq.threads import map_chunks
 
@@ -154,13 +154,15 @@ class Memory:
     ) -> Classified:
         """Ids are those of training, −1 for values that were not seen there."""
         queries, given, place = self._queries(ids, numbers)
+        searched = self.options.algorithm != "igtree"
+        asked = asking(self.measure, queries, given, threads) if searched else None
 
         def work(lo: int, hi: int) -> tuple[NDArray, ...]:
-            if self.options.algorithm == "igtree":
+            if asked is None:
                 return voting.descend(self.tree, self.ballot, queries[lo:hi])
             space = neighbours.workspace(self.tree, self.measure)
-            own = space, queries[lo:hi], given[lo:hi]
-            return voting.classify(self.tree, self.measure, self.ballot, *own, self.options.k)
+            own = asked.part(lo, hi), space, self.options.k
+            return voting.classify(self.tree, self.measure, self.ballot, *own)
 
         winner, distance, tied, counts, cls, vote = _joined(work, len(queries), threads)
         by_class = np.lexsort((cls, np.repeat(np.arange(len(counts)), counts)))
@@ -173,10 +175,11 @@ class Memory:
     ) -> Neighbours:
         """All training instances at the k nearest distances of each query."""
         queries, given, place = self._queries(ids, numbers)
+        asked = asking(self.measure, queries, given, threads)
 
         def work(lo: int, hi: int) -> tuple[NDArray, ...]:
-            own = neighbours.workspace(self.tree, self.measure), queries[lo:hi], given[lo:hi]
-            return voting.neighbours(self.tree, self.measure, *own, self.options.k)
+            space = neighbours.workspace(self.tree, self.measure)
+            return voting.neighbours(self.tree, self.measure, asked.part(lo, hi), space, self.options.k)
 
         counts, row, distance = _joined(work, len(queries), threads)
         indptr, take = _spread(counts, place)

@@ -2,9 +2,11 @@
 
     ids[N,F], classes[N], metric of each feature ─→ measure_of ─→ Measure for the kernels
     Table ─→ alike ─→ which values cannot be told apart by their classes
+    Measure, ids[M,F] ─→ asking ─→ Queries for the kernels
 
 Under modified value difference, values with the same share of each class are as good as one value; merging
-them makes instances equal that were not, and the search shorter.
+them makes instances equal that were not, and the search shorter. Those that remain are numbered so that
+values with similar shares have the same bit in the masks of the tree, which makes its bounds tight.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.kernels import neighbours
-from conseq.kernels.neighbours import Measure
+from conseq.kernels.instances import BITS
+from conseq.kernels.neighbours import Measure, Queries
 from conseq.models.memory.weights import Table
+from conseq.threads import map_chunks
+from conseq.vocabulary import UNSEEN
 
 METRICS = {"overlap": neighbours.OVERLAP, "mvdm": neighbours.VALUES, "numeric": neighbours.NUMBERS}
 """By name: overlap, modified value difference, and difference of numbers."""
@@ -32,18 +37,37 @@ def alike(table: Table, threshold: int = 1) -> NDArray[np.int32]:
     >>> alike(table).tolist(), alike(table, threshold=2).tolist()
     ([0, 0, 1], [0, 1, 2])
 
-    A value seen less often than the threshold is like no other.
+    A value seen less often than the threshold is like no other; one that was never seen has no group, −1.
+    Groups are ordered by the class that has the largest share, then by that share, and numbered so that those
+    next to each other have the same bit.
     """
     bounds = np.concatenate([[0], np.cumsum(np.bincount(table.value, minlength=len(table.values)))]).tolist()
     shares, classes = table.shares, table.cls
     groups: dict[object, int] = {}
-    found = np.empty(len(table.values), dtype=np.int32)
+    leading: list[tuple[int, float]] = []
+    found = np.full(len(table.values), UNSEEN, dtype=np.int32)
     rare = (table.values < threshold).tolist()
-    for value in range(len(found)):
+    for value in np.flatnonzero(table.values).tolist():
         own = slice(bounds[value], bounds[value + 1])
         key = value if rare[value] else (classes[own].tobytes(), shares[own].tobytes())
         found[value] = groups.setdefault(key, len(groups))
-    return found
+        if found[value] == len(leading):
+            top = bounds[value] + int(np.argmax(shares[own]))
+            leading.append((int(classes[top]), float(shares[top])))
+    return np.append(_numbers(leading), np.int32(UNSEEN))[found]
+
+
+def _numbers(leading: list[tuple[int, float]]) -> NDArray[np.int32]:
+    """Numbers for things in such an order that neighbours in it have the same remainder modulo BITS.
+
+    >>> _numbers([(place, 0.0) for place in range(65)])[:5].tolist()
+    [0, 63, 1, 64, 2]
+    """
+    order = sorted(range(len(leading)), key=leading.__getitem__)
+    slots = np.arange(len(leading), dtype=np.int32)
+    numbers = np.empty_like(slots)
+    numbers[order] = slots[np.argsort(slots % BITS, kind="stable")]
+    return numbers
 
 
 def measure_of(
@@ -95,8 +119,27 @@ def tabulated(
     square[small] = np.cumsum(areas) - areas
     measure = Measure(
         kinds, weight, start, bounds, cls, share, number,
-        square, np.zeros(areas.sum()), np.zeros(start[-1]), ROUNDING * float(weight.sum()),
+        square, np.zeros(areas.sum()), ROUNDING * float(weight.sum()),
     )  # fmt: skip
     for f in np.flatnonzero(small).tolist():
         neighbours.tabulate(measure, f)
     return measure
+
+
+def asking(
+    measure: Measure, ids: NDArray[np.int32], numbers: NDArray[np.float64], threads: int = 1
+) -> Queries:
+    """Queries with what each of their values is at least away from others."""
+    seen = (measure.kind == neighbours.VALUES) & (ids >= 0)
+    places, floor = np.unique((ids + measure.start[:-1])[seen], return_inverse=True)
+    which = np.full(ids.shape, -1, dtype=np.int32)
+    which[seen] = floor
+    feature = np.searchsorted(measure.start, places, side="right") - 1
+    least = np.empty((len(places), BITS))
+
+    def work(first: int, last: int) -> None:
+        neighbours.floors(measure, feature, places, first, last, least)
+
+    pieces = min(threads, max(len(places), 1))
+    map_chunks(work, np.linspace(0, len(places), pieces + 1).astype(np.int64), threads)
+    return Queries(ids, numbers, which, least)
