@@ -155,7 +155,7 @@ def test_iob1_becomes_bio():
     [
         ({"inference": "odd"}, "there is no inference 'odd'"),
         ({"window": -1}, "window is -1"),
-        ({"metric": "numeric"}, "choose the metric overlap or mvdm"),
+        ({"metric": "numeric"}, "choose another metric than numeric"),
         ({"metric": "odd"}, "there is no metric 'odd'"),
         ({"k": 0}, "k is 0"),
         ({"voting": "odd"}, "there is no voting 'odd'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
-OVERLAP, VALUES, NUMBERS = 0, 1, 2
+OVERLAP, VALUES, NUMBERS, SHANNON, JEFFREY = 0, 1, 2, 3, 4
 
 
 class Scan:
@@ -32,7 +32,7 @@ class Scan:
         if self.kinds[f] == OVERLAP or value not in self.shares[f]:
             return 1.0
         p, q = self.shares[f][value], self.shares[f][other]
-        return sum(abs(p.get(c, 0.0) - q.get(c, 0.0)) for c in sorted({*p, *q})) / 2
+        return sum(apart(self.kinds[f], p.get(c, 0.0), q.get(c, 0.0)) for c in sorted({*p, *q})) / 2
 
     def distance(self, query, i, number=None):
         total = 0.0
@@ -65,6 +65,14 @@ class Scan:
                 return leaders(more)[0], more, True
         frequency = Counter(self.classes)
         return min(tied, key=lambda c: (-frequency[c], c)), votes, len(tied) > 1
+
+
+def apart(kind, p, q):
+    if kind == VALUES or 0.0 in (p, q):
+        return abs(p - q)
+    if kind == JEFFREY:
+        return abs(p - q) * math.log2(max(p, q) / min(p, q))
+    return sum(one * math.log2(2 * one / (p + q)) for one in (p, q))
 
 
 def weight_of(voting, distance, first, last, a, b):

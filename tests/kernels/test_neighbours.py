@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_neighbours import NUMBERS, OVERLAP, VALUES, Scan
+from naive_neighbours import JEFFREY, NUMBERS, OVERLAP, SHANNON, VALUES, Scan
 from numba import config
 
 from conseq.kernels import neighbours, voting
@@ -27,7 +27,8 @@ def memories(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows = np.stack([rng.integers(0, size, n) for size in sizes], axis=1)
     rows = np.stack([np.unique(column, return_inverse=True)[1] for column in rows.T], axis=1)
-    kinds = draw(st.lists(st.sampled_from([OVERLAP, VALUES, NUMBERS]), min_size=features, max_size=features))
+    kind = st.sampled_from([OVERLAP, VALUES, NUMBERS, SHANNON, JEFFREY])
+    kinds = draw(st.lists(kind, min_size=features, max_size=features))
     weights = draw(st.lists(st.sampled_from([1.0, 0.5, 0.3, 0.1]), min_size=features, max_size=features))
     classes = rng.integers(0, draw(st.integers(1, 4)), n)
     queries = np.stack([rng.integers(-1, column.max() + 1, 4) for column in rows.T], axis=1)
@@ -162,9 +163,9 @@ def test_value_difference_is_half_the_sum_of_differences():
     """Values 0 and 1 have shares ¼, ¾ and ½, ½ of classes; value 2 is of a class of its own."""
     bounds = np.array([0, 2, 4, 5])
     cls, share = np.array([0, 1, 0, 1, 2], dtype=np.int32), np.array([0.25, 0.75, 0.5, 0.5, 1.0])
-    assert neighbours.value_difference(bounds, cls, share, 0, 1) == 0.25
-    assert neighbours.value_difference(bounds, cls, share, 0, 2) == 1.0
-    assert neighbours.value_difference(bounds, cls, share, 1, 1) == 0.0
+    assert neighbours.value_difference(VALUES, bounds, cls, share, 0, 1) == 0.25
+    assert neighbours.value_difference(VALUES, bounds, cls, share, 0, 2) == 1.0
+    assert neighbours.value_difference(VALUES, bounds, cls, share, 1, 1) == 0.0
 
 
 @settings(deadline=None)
@@ -175,7 +176,7 @@ def test_no_value_is_nearer_than_the_floor_of_its_bit(memory):
     asked = built.asked(queries, numbers_of(queries))
     for query, floor in zip(queries.tolist(), asked.floor.tolist(), strict=True):
         for f, (value, row) in enumerate(zip(query, floor, strict=True)):
-            assert (row >= 0) == (kinds[f] == VALUES and value >= 0)
+            assert (row >= 0) == (kinds[f] not in (OVERLAP, NUMBERS) and value >= 0)
             for i, other in enumerate(rows[:, f].tolist() if row >= 0 else ()):
                 cost = weights[f] * built.scan.difference(f, value, i, None)
                 assert asked.floors[row, other % BITS] <= cost + 1e-12

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from naive_neighbours import NUMBERS, OVERLAP, VALUES, Scan
+from naive_neighbours import Scan
 
 import conseq
 from conseq import persist
 from conseq.errors import ConseqError, DataError, ModelError
 from conseq.models.memory import Memory, MemoryLearner, Options
+from conseq.models.memory.measure import METRICS
 from conseq.models.memory.weights import WEIGHTS, Table, binned
 
 PLAIN = {"weights": "none", "threads": 1}
@@ -104,8 +105,25 @@ def test_mvdm_by_hand():
     assert one.kneighbors([["b", "x"]])[0] == [(0.0, [2]), (0.5, [0]), (1.0, [3]), (1.5, [1, 4])]
 
 
+@pytest.mark.parametrize(
+    ("metric", "a_b", "b_c"),
+    [
+        ("mvdm", 5 / 12, 0.75),
+        ("jensen-shannon", 0.20798473969194, 0.54879494069540),
+        ("jeffrey", 0.46854635407652, 1.125),
+    ],
+)
+def test_value_differences_are_those_of_timbl(metric, a_b, b_c):
+    """What TiMBL 6.5 prints with -m M, S or J, -w 0 -k 9 +vdi; a: ⅔ A ⅓ B, b: ¼ A ½ B ¼ C, c: C."""
+    rows, classes = [[v] for v in "aaabbbbc"], [*"AAB", *"ABBC", "C"]
+    one = learner(rows, classes, metric=metric, k=9)
+    of_a, of_b = ({rows[m[0]][0]: d for d, m in found} for found in one.kneighbors([["a"], ["b"]]))
+    assert of_a == pytest.approx({"a": 0.0, "b": a_b, "c": 1.0})
+    assert of_b == pytest.approx({"a": a_b, "b": 0.0, "c": b_c})
+
+
 def test_values_never_seen_are_at_distance_one():
-    for metric in ("overlap", "mvdm"):
+    for metric in ("overlap", "mvdm", "jensen-shannon", "jeffrey"):
         assert learner(metric=metric).kneighbors([["new", "new"]])[0] == [(2.0, [0, 1, 2, 3, 4])]
 
 
@@ -157,7 +175,7 @@ def test_a_feature_with_one_value_weighs_nothing():
     assert [weight(table) for name, weight in WEIGHTS.items() if name != "none"] == [0.0] * 4
 
 
-@pytest.mark.parametrize("metric", ["overlap", "mvdm", "numeric", "mixed"])
+@pytest.mark.parametrize("metric", ["overlap", "mvdm", "jensen-shannon", "jeffrey", "numeric", "mixed"])
 @pytest.mark.parametrize("voting", ["majority", "exponential-decay"])
 def test_a_learner_agrees_with_a_scan(metric, voting):
     rng = np.random.default_rng(5)
@@ -165,7 +183,7 @@ def test_a_learner_agrees_with_a_scan(metric, voting):
     queries = rng.integers(0, [3, 6, 220], (60, 3))
     metrics = ["overlap", "mvdm", "numeric"] if metric == "mixed" else [metric] * 3
     one = MemoryLearner(metrics, k=2, voting=voting, threads=2).fit(rows.tolist(), classes.tolist())
-    order, kinds = one.model_.order, {"overlap": OVERLAP, "mvdm": VALUES, "numeric": NUMBERS}
+    order, kinds = one.model_.order, METRICS
     scale = np.ptp(rows, axis=0)[order]
     place = {c: i for i, c in enumerate(one.classes_)}
     scan = Scan(
@@ -256,7 +274,10 @@ def test_it_is_cloned_and_searched_like_any_estimator():
         ({"k": 0}, "k is 0; give a whole number of at least 1"),
         ({"k": 1.5}, "k is 1.5"),
         ({"a": -1.0}, "a is -1.0 and b is 1.0; give a of at least 0 and b above 0"),
-        ({"metric": "cosine"}, "there is no metric 'cosine'; choose one of overlap, mvdm, numeric"),
+        (
+            {"metric": "cosine"},
+            "there is no metric 'cosine'; choose one of overlap, mvdm, jensen-shannon, jeffrey, numeric",
+        ),
         ({"metric": ["overlap"]}, "1 metrics for 2 features"),
         ({"weights": "gr"}, "there is no weights 'gr'; choose one of none, gain-ratio"),
         ({"voting": "loud"}, "there is no voting 'loud'"),

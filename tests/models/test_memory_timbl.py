@@ -101,6 +101,8 @@ def test_windows_get_timbls_classes(name):
     for metric, letter in (("overlap", "O"), ("mvdm", "M")):
         for k in (1, 3, 5):
             assert share_equal(race, "-m", letter, "-k", str(k), metric=metric, k=k) >= 0.995
+    for metric, letter in (("jensen-shannon", "S"), ("jeffrey", "J")):
+        assert share_equal(race, "-m", letter, metric=metric) >= 0.995
 
 
 @needs_timbl
@@ -115,6 +117,8 @@ def test_windows_get_timbls_classes(name):
         (("-a", "IGTREE", "-w", "ig"), {"algorithm": "igtree", "weights": "information-gain"}),
         (("-m", "M", "-L", "5", "-k", "3"), {"metric": "mvdm", "threshold": 5, "k": 3}),
         (("-m", "M", "-L", "20"), {"metric": "mvdm", "threshold": 20}),
+        (("-m", "S", "-k", "3"), {"metric": "jensen-shannon", "k": 3}),
+        (("-m", "J", "-k", "3"), {"metric": "jeffrey", "k": 3}),
         (("-m", "O:M1-6"), {"metric": ["mvdm"] * 6 + ["overlap"] * 6}),
     ],
 )

@@ -75,6 +75,8 @@ class Inference(StrEnum):
 class Metric(StrEnum):
     overlap = "overlap"
     mvdm = "mvdm"
+    jensen_shannon = "jensen-shannon"
+    jeffrey = "jeffrey"
 
 
 class FeatureWeights(StrEnum):
@@ -349,7 +351,7 @@ ThresholdOption = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Under mvdm, values seen less often are equal or not.",
+        help="Values seen less often are equal or not, whatever the metric.",
         rich_help_panel=MEMORY,
     ),
 ]

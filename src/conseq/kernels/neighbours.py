@@ -5,8 +5,12 @@
 
     distance(x, y) = Σ_f weight[f] · difference_f(x[f], y[f])
     OVERLAP   0 if equal, else 1
-    VALUES    ½ Σ_c |p(c | x[f]) − p(c | y[f])|   (modified value difference; 1 if a value was never seen)
     NUMBERS   |x[f] − y[f]| / (largest − smallest)
+    VALUES    ½ Σ_c |p_c − q_c|, p_c = p(c | x[f]) and q_c = p(c | y[f]) (modified value difference)
+    SHANNON   ½ Σ_c p_c log₂(p_c / m_c) + q_c log₂(q_c / m_c), m_c = (p_c + q_c) / 2 (Jensen-Shannon)
+    JEFFREY   ½ Σ_c (p_c − q_c) log₂(p_c / q_c), or p_c + q_c where one of them is 0 (Jeffrey)
+
+The last three are 1 if a value was never seen.
 
 What a path has cost already, and what the values of the rows below cost at least in each other feature, is a
 lower bound for all rows below; the k-th distance found so far is an upper one. All distances are summed in
@@ -25,7 +29,7 @@ from conseq.kernels.instances import BITS, Tree, bit_of
 
 Array = NDArray[Any]
 
-OVERLAP, VALUES, NUMBERS = 0, 1, 2
+OVERLAP, VALUES, NUMBERS, SHANNON, JEFFREY = 0, 1, 2, 3, 4
 
 PRIME = 67
 """No two of the powers 2⁰ … 2⁶² leave the same remainder."""
@@ -101,21 +105,25 @@ def workspace(tree: Tree, measure: Measure) -> Work:
 def floors(measure: Measure, feature: Array, place: Array, first: int, last: int, least: Array) -> None:
     """Rows first:last of least[R,BITS]: what the values with a bit cost at least, seen from a value.
 
-    1 − Σ_c min(p(c | x), p(c | y)) is the value difference of x and y, up to rounding.
+    The difference of values without a common class is 1; each that is common takes something off. That is the
+    same as `value_difference` up to rounding, and takes one pass.
     """
     bounds, cls, share, start = measure.bounds, measure.cls, measure.share, measure.start
     own = np.zeros(cls.max() + 1 if cls.size else 0)
     for r in range(first, last):
         f = feature[r]
+        kind = measure.kind[f]
         for i in range(bounds[place[r]], bounds[place[r] + 1]):
             own[cls[i]] = share[i]
         for bit in range(BITS):
             least[r, bit] = measure.weight[f]
         for other in range(start[f], start[f + 1]):
-            common, bit = 0.0, (other - start[f]) % BITS
+            total, bit = 2.0, (other - start[f]) % BITS
             for i in range(bounds[other], bounds[other + 1]):
-                common += min(own[cls[i]], share[i])
-            cost = measure.weight[f] * (1.0 - common) if other != place[r] else 0.0
+                p, q = own[cls[i]], share[i]
+                if p > 0:
+                    total += _apart(kind, p, q) - p - q
+            cost = measure.weight[f] * total / 2 if other != place[r] else 0.0
             least[r, bit] = min(least[r, bit], cost)
         for i in range(bounds[place[r]], bounds[place[r] + 1]):
             own[cls[i]] = 0.0
@@ -128,7 +136,7 @@ def _prepare(measure: Measure, query: Array, work: Work) -> None:
         unseen, kind, start = query[f] < 0, measure.kind[f], measure.start[f]
         work.bit[f] = 0 if unseen else bit_of(query[f])
         work.unequal[f], work.base[f] = 0.0 if kind == NUMBERS else measure.weight[f], -1
-        if kind == OVERLAP or (kind == VALUES and unseen):
+        if kind == OVERLAP or (kind != NUMBERS and unseen):
             continue
         if measure.square[f] >= 0:
             work.base[f] = measure.square[f] + query[f] * (measure.start[f + 1] - start)
@@ -142,15 +150,25 @@ def _prepare(measure: Measure, query: Array, work: Work) -> None:
 
 
 @njit(cache=True, nogil=True)
-def value_difference(bounds: Array, cls: Array, share: Array, a: int, b: int) -> float:
-    """½ Σ_c |p(c | a) − p(c | b)| for the values at two places; 1 if nothing is known of one of them."""
+def _apart(kind: int, p: float, q: float) -> float:
+    """How far apart two shares of a class are, neither of them 0; twice what it adds to the difference."""
+    if kind == SHANNON:
+        return p * np.log2(2 * p / (p + q)) + q * np.log2(2 * q / (p + q))
+    if kind == JEFFREY:
+        return abs(p - q) * np.log2(max(p, q) / min(p, q))  # the same bits for q, p
+    return abs(p - q)
+
+
+@njit(cache=True, nogil=True)
+def value_difference(kind: int, bounds: Array, cls: Array, share: Array, a: int, b: int) -> float:
+    """The difference of the values at two places by their shares of classes; 1 if nothing is known of one."""
     i, j, total = bounds[a], bounds[b], 0.0
     end_i, end_j = bounds[a + 1], bounds[b + 1]
     if i == end_i or j == end_j:
         return 1.0
     while i < end_i and j < end_j:
         if cls[i] == cls[j]:
-            total += abs(share[i] - share[j])
+            total += _apart(kind, share[i], share[j])
             i += 1
             j += 1
         elif cls[i] < cls[j]:
@@ -176,7 +194,8 @@ def _compute(measure: Measure, query: Array, number: Array, work: Work, f: int, 
     if measure.kind[f] == NUMBERS:
         cost = abs(number[f] - measure.number[place])
     else:
-        cost = value_difference(measure.bounds, measure.cls, measure.share, start + query[f], place)
+        shares = measure.bounds, measure.cls, measure.share
+        cost = value_difference(measure.kind[f], *shares, start + query[f], place)
     work.far[work.base[f] + value] = measure.weight[f] * cost
     work.known[start + work.n_known[f]] = work.base[f] + value
     work.n_known[f] += 1
@@ -343,8 +362,8 @@ def nearest(
 def tabulate(measure: Measure, f: int) -> None:
     """Fill in the weighted differences of all values of a feature."""
     start, size, weight = measure.start[f], measure.start[f + 1] - measure.start[f], measure.weight[f]
-    table = measure.table[measure.square[f] :]
+    table, shares = measure.table[measure.square[f] :], (measure.bounds, measure.cls, measure.share)
     for a in range(size):
         for b in range(a):
-            cost = weight * value_difference(measure.bounds, measure.cls, measure.share, start + a, start + b)
+            cost = weight * value_difference(measure.kind[f], *shares, start + a, start + b)
             table[a * size + b] = table[b * size + a] = cost

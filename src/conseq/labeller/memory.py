@@ -170,7 +170,7 @@ class MemoryLabeller(Labeller):
         if self.window < 0:
             raise ConseqError(f"window is {self.window}; give the number of tokens on either side, from 0")
         if self.metric == "numeric":
-            raise ConseqError("columns hold symbols, not numbers; choose the metric overlap or mvdm")
+            raise ConseqError("columns hold symbols, not numbers; choose another metric than numeric")
         self._learner().options(1)  # raises if one of them cannot be
         find_decoder(self.decoder)
 

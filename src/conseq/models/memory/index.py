@@ -22,7 +22,7 @@ from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import Tree, plant
 from conseq.kernels.neighbours import Measure
 from conseq.kernels.voting import Ballot
-from conseq.models.memory.measure import METRICS, alike, asking, measure_of, tabulated
+from conseq.models.memory.measure import METRICS, alike, asking, by_classes, measure_of, tabulated
 from conseq.models.memory.weights import WEIGHTS, Table, binned
 from conseq.threads import map_chunks
 
@@ -125,7 +125,7 @@ class Memory:
         tables = [_table(bins.get(f, column), classes, n_classes) for f, column in enumerate(columns)]
         weight = np.array([WEIGHTS[options.weights](table) for table in tables])
         order = np.argsort(-weight, kind="stable")
-        merged = (kinds == neighbours.VALUES) & (options.algorithm == "ib1")
+        merged = by_classes(kinds) & (options.algorithm == "ib1")
         groups = tuple(alike(tables[f], options.threshold) if merged[f] else None for f in order)
         scale = np.ones(len(order))
         if numbers is not None:

@@ -27,12 +27,13 @@ Rows = Sequence[Sequence[Any]]
 class MemoryLearner(Estimator):
     """Keeps all instances; a new one gets the class of those nearest to it.
 
-    metric: overlap, mvdm (modified value difference) or numeric, or a list with one for each feature
+    metric: overlap, mvdm (modified value difference), jensen-shannon, jeffrey (divergences of the classes
+        that go with two values) or numeric, or a list with one for each feature
     weights: none, gain-ratio, information-gain, chi-squared or shared-variance
     k: all instances at the k nearest distances vote
     voting: majority, inverse-distance, inverse-linear or exponential-decay, which is exp(−a · d^b)
     algorithm: ib1 (exact) or igtree (the instances that match longest in the order of weights)
-    threshold: values seen less often than this are equal or not, under mvdm, too
+    threshold: values seen less often than this are equal or not, whatever the metric
     threads: all processors if None
 
     >>> rows, classes = [["a", "x"], ["a", "y"], ["b", "y"]], ["one", "one", "two"]

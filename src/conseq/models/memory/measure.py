@@ -4,9 +4,9 @@
     Table ─→ alike ─→ which values cannot be told apart by their classes
     Measure, ids[M,F] ─→ asking ─→ Queries for the kernels
 
-Under modified value difference, values with the same share of each class are as good as one value; merging
-them makes instances equal that were not, and the search shorter. Those that remain are numbered so that
-values with similar shares have the same bit in the masks of the tree, which makes its bounds tight.
+Where values differ as their classes do, those with the same share of each class are as good as one value;
+merging them makes instances equal that were not, and the search shorter. Those that remain are numbered so
+that values with similar shares have the same bit in the masks of the tree, which makes its bounds tight.
 """
 
 from __future__ import annotations
@@ -21,13 +21,24 @@ from conseq.models.memory.weights import Table
 from conseq.threads import map_chunks
 from conseq.vocabulary import UNSEEN
 
-METRICS = {"overlap": neighbours.OVERLAP, "mvdm": neighbours.VALUES, "numeric": neighbours.NUMBERS}
-"""By name: overlap, modified value difference, and difference of numbers."""
+METRICS = {
+    "overlap": neighbours.OVERLAP,
+    "mvdm": neighbours.VALUES,
+    "jensen-shannon": neighbours.SHANNON,
+    "jeffrey": neighbours.JEFFREY,
+    "numeric": neighbours.NUMBERS,
+}
+"""By name: overlap, modified value difference, two divergences, and difference of numbers."""
 
 TABULATED = 128
 """Features with so many values or fewer get a table of all value differences."""
 ROUNDING = 1e-12
 """How wrong a sum of distances may be, as a share of the largest distance."""
+
+
+def by_classes(kinds: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Which features have values that differ as the classes do that go with them."""
+    return (kinds != neighbours.OVERLAP) & (kinds != neighbours.NUMBERS)
 
 
 def alike(table: Table, threshold: int = 1) -> NDArray[np.int32]:
@@ -88,10 +99,11 @@ def measure_of(
     counts = np.zeros(start[-1] + 1, dtype=np.int64)
     number = np.zeros(start[-1] if numbers is not None else 0)
     cls, share = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
+    differ = by_classes(kinds)
     for f, kind in enumerate(kinds):
         if kind == neighbours.NUMBERS and numbers is not None:
             number[start[f] + rows[:, f]] = numbers[:, f]
-        elif kind == neighbours.VALUES:
+        elif differ[f]:
             table = Table.of(rows[:, f], classes, int(sizes[f]), n_classes)
             known = table.values[table.value] >= threshold
             counts[start[f] + 1 : start[f + 1] + 1] = np.bincount(table.value[known], minlength=sizes[f])
@@ -113,7 +125,7 @@ def tabulated(
 ) -> Measure:
     """A measure with tables of value differences where there are few values."""
     sizes = np.diff(start)
-    small = (kinds == neighbours.VALUES) & (sizes <= TABULATED)
+    small = by_classes(kinds) & (sizes <= TABULATED)
     areas = sizes[small] ** 2
     square = np.full(len(sizes), -1, dtype=np.int64)
     square[small] = np.cumsum(areas) - areas
@@ -130,11 +142,11 @@ def asking(
     measure: Measure, ids: NDArray[np.int32], numbers: NDArray[np.float64], threads: int = 1
 ) -> Queries:
     """Queries with what each of their values is at least away from others."""
-    seen = (measure.kind == neighbours.VALUES) & (ids >= 0)
+    seen = by_classes(measure.kind) & (ids >= 0)
     places, floor = np.unique((ids + measure.start[:-1])[seen], return_inverse=True)
     which = np.full(ids.shape, -1, dtype=np.int32)
     which[seen] = floor
-    feature = np.searchsorted(measure.start, places, side="right") - 1
+    feature = np.digitize(places, measure.start) - 1
     least = np.empty((len(places), BITS))
 
     def work(first: int, last: int) -> None:
