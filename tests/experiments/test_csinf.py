@@ -189,15 +189,16 @@ def test_elsewhere_every_word_counts_and_labels_must_be_the_same():
     assert held.tally(given).tolist() == [[1, 1, 1], [0, 1, 1]]
 
 
-def test_names_are_read_in_iob1(tmp_path):
+def test_names_in_iob1_become_bio(tmp_path):
     rows = [("Ann", "NNP", "I-NP", "I-PER"), ("Bob", "NNP", "I-NP", "B-PER"), (".", ".", "O", "O")]
     for split in ("train", "dev"):
         write(tmp_path / "conll2003", split, [rows, rows])
     train, target = TASKS["conll2003"].corpora(tmp_path, "dev")
     held = Answers(TASKS["conll2003"], target, train.full_labels().vocabulary)
     assert held.tally(held.gold).tolist() == [[2, 2, 2]] * 2
-    one = held.schema.encode(["I-PER", "I-PER", "O"] * 2)
-    assert held.tally(one).tolist() == [[0, 1, 2]] * 2
+    assert target.full_labels().strings() == ["B-PER", "B-PER", "O"] * 2
+    one = held.schema.encode(["B-PER", "O", "O"] * 2)
+    assert held.tally(one).tolist() == [[1, 1, 2]] * 2
 
 
 def test_tags_of_the_target_are_predicted(tmp_path):

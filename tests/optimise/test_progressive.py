@@ -227,6 +227,13 @@ def test_what_cannot_be_searched_is_said_in_a_sentence(change, words):
         progressive_sampling(**{"settings": [1, 2], "trial": told(float), "n": 100, **change})
 
 
+def test_the_last_round_is_ranked_the_best_first():
+    scores = {1: 0.2, 2: 0.9, 3: 0.5, 4: 0.9}
+    found = progressive_sampling([1, 2, 3, 4], lambda k, *_: scores[k], 100, rounds=1)
+    assert found.ranked() == [2, 4, 3, 1]
+    assert progressive_sampling([7], lambda *_: 0.0, 100).ranked() == [7]
+
+
 def test_settings_that_fail_are_dropped_with_the_reason():
     def trial(setting, train, test):
         if setting == 3 or (setting == 2 and len(train) > 500):

@@ -42,17 +42,18 @@ PAPER: dict[str, dict[str, float]] = {
 }
 """Task of the paper ─→ its figures, in per cent but for the number of sequences."""
 
-WORDS = Search(first=4_000, last=90_000, final=120_000)
+WORDS = Search(first=4_000, last=60_000, final=120_000)
 """How settings are chosen for letters, which are quickly classified."""
 SENTENCES = Search(
-    weights=("gain-ratio", "shared-variance"),
+    metrics=("overlap", "mvdm", "jensen-shannon"),
     voting=("majority", "inverse-linear", "inverse-distance"),
     first=4_000,
     last=30_000,
-    final=60_000,
+    final=120_000,
 )
 """The same for sentences, which take longer: smaller samples and, to bound the time, fewer settings."""
 QUICK = Search(
+    metrics=("overlap", "mvdm"),
     weights=("gain-ratio",),
     neighbours=(5, 11),
     voting=("inverse-linear",),

@@ -8,7 +8,7 @@ Settings are chosen by wrapped progressive sampling of whole sequences (equal wo
 of the two learners by what counts in the end: the F1 or the share of right words that its labels give, those
 of trigrams by constraint satisfaction inference. The paper took the accuracy of the classifier. Overlap does
 better on small samples and value difference on large ones, so each metric has a search of its own, and the
-best of both meet on a larger sample.
+best few of all meet on larger samples.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ class Setting:
 class Search:
     """The settings to choose from, and how much is sampled."""
 
-    metrics: tuple[str, ...] = ("overlap", "mvdm")
+    metrics: tuple[str, ...] = ("overlap", "mvdm", "jensen-shannon", "jeffrey")
     weights: tuple[str, ...] = ("gain-ratio", *(name for name in WEIGHTS if name != "gain-ratio"))
     neighbours: tuple[int, ...] = (3, 5, 7, 11, 15, 25)
     voting: tuple[str, ...] = ("majority", "inverse-linear", "inverse-distance", "exponential-decay")
     first: int = 2_000  # tokens of the first sample to learn from
-    last: int = 30_000  # of the last one
-    final: int = 60_000  # of the one on which the best of each metric meet
+    last: int = 30_000  # of the last one for each metric, and of the first one for the best of all
+    final: int = 60_000  # of the last one for those
+    finalists: int = 3  # settings of each metric that meet there
 
     def settings(self, metric: str) -> list[Setting]:
         """Plain ones first. The nearest alone vote alike however votes are weighed; distances as large as
@@ -113,8 +114,8 @@ class Study:
         for metric in search.metrics:
             found = self._search(learner, search.settings(metric), search.first, search.last)
             rounds += found.rounds
-            left.append(found.best)
-        found = self._search(learner, left, search.final, search.final)
+            left += found.ranked()[: search.finalists]
+        found = self._search(learner, left, search.last, search.final)
         told = [
             {"train": one.train, "test": one.test, "settings": len(one.trials)}
             for one in (*rounds, *found.rounds)

@@ -75,6 +75,12 @@ class Search(Generic[S]):
     status: str  # finished, interrupted
     rounds: tuple[Round[S], ...]  # of an interrupted one what was tried
 
+    def ranked(self) -> list[S]:
+        """The settings of the last round, the best first; of equals the one given first."""
+        trials = self.rounds[-1].trials if self.rounds else ()
+        scored = [(-trial.score, trial.number, trial.setting) for trial in trials if trial.score is not None]
+        return [setting for _, _, setting in sorted(scored, key=lambda one: one[:2])] or [self.best]
+
     @property
     def failed(self) -> tuple[Trial[S], ...]:
         """The trials that gave no score, with the reason."""
