@@ -79,7 +79,8 @@ def test_both_sides_are_raced_and_reported(tmp_path, capsys):
         ("single", "overlap"), ("single", "mvdm"), ("trigram", "overlap"), ("trigram", "mvdm"),
     ]  # fmt: skip
     for row in result["rows"]:
-        assert row["equal_share"] == row["accuracy"] == 1.0
+        assert row["equal_share"] == row["equal_shares"]["1"] == row["accuracy"] == 1.0
+        assert row["equal_shares"].keys() == {"1", "3", "5"}
         assert row["ratios"].keys() == row["conseq_per_second"].keys() == {"1", "2"}
         ratio = row["conseq_per_second"]["2"] / row["timbl_per_second"]
         assert row["ratios"]["2"] == pytest.approx(ratio)

@@ -37,6 +37,8 @@ OUTSIDE = "_"
 THREADS = (2, 1)
 METRICS = {"overlap": "O", "mvdm": "M"}
 """The metrics raced, and what TiMBL calls them."""
+FURTHER = (3, 5)
+"""Nearest distances for which classes are compared, too; the race is with the nearest alone."""
 QUICK = 8
 """A quick run takes every so manieth training sequence."""
 QUICK_SAMPLE = 500
@@ -166,7 +168,8 @@ class Race:
         peer_seconds, theirs = timbl(self, "-m", METRICS[metric])
         ours = {n: best(partial(learner.set_params(threads=n).predict, self.queries)) for n in threads}
         n, found = len(self.queries), ours[threads[0]][1]
-        equal = sum(a == b for a, b in zip(found, theirs, strict=True))
+        equal = _equal(found, theirs)
+        further = {str(k): self._equal_with(metric, k) / n for k in FURTHER}
         return {
             "metric": metric,
             "features": len(self.rows[0]),
@@ -179,8 +182,19 @@ class Race:
             "ratios": {str(t): peer_seconds / seconds for t, (seconds, _) in ours.items()},
             "equal": equal,
             "equal_share": equal / n,
-            "accuracy": sum(a == b for a, b in zip(found, self.gold, strict=True)) / n,
+            "equal_shares": {"1": equal / n, **further},
+            "accuracy": _equal(found, self.gold) / n,
         }
+
+    def _equal_with(self, metric: str, k: int) -> int:
+        """How many classes are the same if the k nearest distances vote."""
+        _, theirs = timbl(self, "-m", METRICS[metric], "-k", str(k))
+        learner = MemoryLearner(metric=metric, k=k).fit(self.rows, self.classes)
+        return _equal(learner.predict(self.queries), theirs)
+
+
+def _equal(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    return sum(a == b for a, b in zip(ours, theirs, strict=True))
 
 
 def timbl(race: Race, *options: str) -> tuple[float, list[str]]:
@@ -220,7 +234,7 @@ def table(result: Result) -> list[list[str]]:
     """One row per race, the head first; speeds in instances per second."""
     threads = list(result["rows"][0]["ratios"])
     head = ["data", "classes", "metric", "instances", "queries", "TiMBL/s"]
-    rows = [[*head, *(f"conseq/s, threads {n}" for n in threads), "equal classes", "accuracy"]]
+    rows = [[*head, *(f"conseq/s, threads {n}" for n in threads), "equal classes, k = 1, 3, 5", "accuracy"]]
     for row in result["rows"]:
         rows.append(
             [
@@ -231,7 +245,7 @@ def table(result: Result) -> list[list[str]]:
                 f"{row['queries']:,}",
                 f"{row['timbl_per_second']:,.0f}",
                 *(f"{row['conseq_per_second'][n]:,.0f} ({row['ratios'][n]:.1f} ×)" for n in threads),
-                f"{100 * row['equal_share']:.2f} %",
+                ", ".join(f"{100 * share:.2f}" for share in row["equal_shares"].values()) + " %",
                 f"{100 * row['accuracy']:.2f} %",
             ]
         )
