@@ -250,6 +250,29 @@ def test_equal_words_are_one():
     assert distinct(Corpus.from_sequences(["ab", "b", "ab", "ba"])).tolist() == [0, 1, 0, 2]
 
 
+def test_interrupted_it_reports_what_was_finished(data, result, monkeypatch):
+    def measured(name, *_):
+        if name == "nettalk":
+            raise KeyboardInterrupt
+        return result[name]
+
+    monkeypatch.setattr(csinf, "_measured", measured)
+    said = []
+    found = csinf.run(data=data, quick=True, say=said.append)
+    assert "conll2000" in found and not {"nettalk", "cmudict"} & found.keys()
+    assert said == ["interrupted in nettalk; what was finished before follows"]
+    assert len(csinf.table(found)) == 2 and "conll2000" in csinf.markdown(found)
+
+
+def test_interrupted_before_anything_is_finished_the_caller_hears_of_it(data, monkeypatch):
+    def measured(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(csinf, "_measured", measured)
+    with pytest.raises(KeyboardInterrupt):
+        csinf.run(data=data, quick=True)
+
+
 # ── the public data ─────────────────────────────────────────────────────────────────────────────
 
 

@@ -70,12 +70,18 @@ SHORT = (1 / 64, 1 / 16)
 
 
 def run(*, data: Path, split: str = "dev", quick: bool = False, say: Say = print) -> Result:
-    """All tasks whose data is there."""
+    """All tasks whose data is there; interrupted, those that were finished."""
     folders = set(present(data, list(dict.fromkeys(task.folder for task in TASKS.values()))))
     begun = time.perf_counter()
-    tasks = {
-        name: _measured(name, data, split, quick, say) for name, t in TASKS.items() if t.folder in folders
-    }
+    tasks: Result = {}
+    for name in (name for name, task in TASKS.items() if task.folder in folders):
+        try:
+            tasks[name] = _measured(name, data, split, quick, say)
+        except KeyboardInterrupt:
+            if not tasks:
+                raise
+            say(f"interrupted in {name}; what was finished before follows")
+            break
     seconds = time.perf_counter() - begun
     return {"machine": describe(), "split": split, "quick": quick, **tasks, "seconds": seconds}
 
