@@ -7,14 +7,16 @@
 Settings are chosen by wrapped progressive sampling of whole sequences (equal words stay together), for each
 of the two learners by what counts in the end: the F1 or the share of right words that its labels give, those
 of trigrams by constraint satisfaction inference. The paper took the accuracy of the classifier. Overlap does
-better on small samples and value difference on large ones, so each metric has a search of its own, and the
-best few of all meet on larger samples.
+better on small samples and value difference on large ones, so each metric has a search of its own; and the
+more there is to learn from, the more neighbours are good, so the best few of all metrics meet on larger
+samples with as many neighbours as they had and with more.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -65,7 +67,7 @@ class Search:
     first: int = 2_000  # tokens of the first sample to learn from
     last: int = 30_000  # of the last one for each metric, and of the first one for the best of all
     final: int = 60_000  # of the last one for those
-    finalists: int = 3  # settings of each metric that meet there
+    finalists: int = 2  # settings of each metric that meet there, with more neighbours, too
 
     def settings(self, metric: str) -> list[Setting]:
         """Plain ones first. The nearest alone vote alike however votes are weighed; distances as large as
@@ -74,6 +76,19 @@ class Search:
         more = product(self.neighbours, self.voting, self.weights)
         lost = "exponential-decay", "chi-squared"
         return nearest + [Setting(metric, w, k, v) for k, v, w in more if (v, w) != lost]
+
+    def best_of(self, ranked: Sequence[Setting]) -> list[Setting]:
+        """The first few that differ in more than the number of neighbours, each with so many and more.
+
+        >>> tried = [Setting("mvdm", k=7), Setting("mvdm", k=5), Setting("mvdm", "none", k=15)]
+        >>> [(one.weights, one.k) for one in Search(neighbours=(5, 11, 25)).best_of(tried)]
+        [('gain-ratio', 7), ('gain-ratio', 11), ('gain-ratio', 25), ('none', 15), ('none', 25)]
+        """
+        kinds: dict[Setting, Setting] = {}
+        for setting in ranked:
+            kinds.setdefault(replace(setting, k=1), setting)
+        few = list(kinds.values())[: self.finalists]
+        return [one for s in few for one in (s, *(replace(s, k=k) for k in self.neighbours if k > s.k))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +129,7 @@ class Study:
         for metric in search.metrics:
             found = self._search(learner, search.settings(metric), search.first, search.last)
             rounds += found.rounds
-            left += found.ranked()[: search.finalists]
+            left += search.best_of(found.ranked())
         found = self._search(learner, left, search.last, search.final)
         told = [
             {"train": one.train, "test": one.test, "settings": len(one.trials)}
