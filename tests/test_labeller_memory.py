@@ -28,6 +28,13 @@ def trigrams():
     return MemoryLabeller(k=3, threads=1).fit(TRAIN)
 
 
+def predictions(**options) -> Predictions:
+    """What a learner of the windows predicts for TEST."""
+    classes, ids = TrigramClasses.of(TRAIN)
+    learner = MemoryLearner(threads=1, **options).fit(strings(TRAIN), ids.tolist())
+    return Predictions.of(classes, distributions(learner, strings(TEST)), TEST.offsets)
+
+
 def strings(corpus):
     return windows(corpus, list(corpus.columns)).strings()
 
@@ -40,10 +47,19 @@ def test_single_classes_are_the_learners_own():
 
 
 def test_trigrams_are_reconciled(trigrams):
-    classes, ids = TrigramClasses.of(TRAIN)
-    learner = MemoryLearner(k=3, threads=1).fit(strings(TRAIN), ids.tolist())
-    found = Predictions.of(classes, distributions(learner, strings(TEST)), TEST.offsets)
+    found = predictions(k=3)
     assert trigrams.schema_.decode(trigrams.predict_ids(TEST)) == found.names(found.csinf())
+
+
+def test_weights_are_sharpened_and_the_file_knows(tmp_path):
+    sharp = MemoryLabeller(k=5, sharpness=4.0, threads=1).fit(TRAIN)
+    found = predictions(k=5)
+    labels = sharp.schema_.decode(sharp.predict_ids(TEST))
+    assert labels == found.names(found.sharpened(4.0).csinf()) != found.names(found.csinf())
+    sharp.save(tmp_path / "m.model")
+    again = load_labeller(tmp_path / "m.model")
+    assert again.sharpness == 4.0
+    assert again.schema_.decode(again.predict_ids(TEST)) == labels
 
 
 def test_what_it_has_seen_it_knows(fitted):
@@ -154,6 +170,8 @@ def test_iob1_becomes_bio():
     ("options", "words"),
     [
         ({"inference": "odd"}, "there is no inference 'odd'"),
+        ({"sharpness": 0.0}, "sharpness is 0.0; give a number above 0"),
+        ({"sharpness": float("nan")}, "sharpness is nan"),
         ({"window": -1}, "window is -1"),
         ({"metric": "numeric"}, "choose another metric than numeric"),
         ({"metric": "odd"}, "there is no metric 'odd'"),

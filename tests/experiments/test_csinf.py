@@ -87,7 +87,17 @@ def result(data: Path) -> dict:
 
 KEYS = {
     *("baseline", "voting", "csinf", "oracle", "base_accuracy", "sequences", "measure", "parameters"),
-    *("csinf_voting", "csinf_baseline", "curve", "train", "target", "classes", "seconds"),
+    *(
+        "sharper",
+        "csinf_voting",
+        "csinf_baseline",
+        "sharper_csinf",
+        "curve",
+        "train",
+        "target",
+        "classes",
+        "seconds",
+    ),
 }
 
 
@@ -130,7 +140,7 @@ def test_tables_show_paper_and_ours(result):
     assert (shown["data"], shown["paper csinf"], shown["paper sequences"]) == ("conll2000", "93.1", "38.4")
     assert shown["csinf"] == f"{100 * result['conll2000']['csinf']:.1f}"
     text = csinf.markdown(result)
-    assert text.count("\n| --- ") == 4
+    assert text.count("\n| --- ") == 5
     assert "| nettalk | PHONEME | words right | 79.0 |" in text
 
 

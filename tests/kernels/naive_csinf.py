@@ -33,6 +33,7 @@ class Case:
 
     neighbourhoods: list[list[tuple[Trigram, float]]]
     winners: list[int]
+    sharpness: int = 1
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -52,7 +53,8 @@ class Case:
         """The share of all trigrams in the neighbourhood that agree with the predicted one at some places."""
         a, b = part
         wanted = self.predicted(t)[a:b]
-        return sum(share for trigram, share in self.neighbourhoods[t] if trigram[a:b] == wanted)
+        agree = sum(share for trigram, share in self.neighbourhoods[t] if trigram[a:b] == wanted)
+        return agree**self.sharpness
 
     def constraints(self) -> list[Constraint]:
         found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -197,6 +198,24 @@ def test_inference_is_that_of_the_definition(seed):
     assert totals.tolist() == [case.total(case.best()) for case in cases]
     assert predictions.sequences() == [len(case.candidates()) for case in cases]
     assert predictions.mean_sequences() == pytest.approx(np.mean(predictions.sequences()))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=SEEDS)
+def test_sharper_weights_are_powers(seed):
+    rng = np.random.default_rng(seed)
+    cases = [replace(naive.random_case(rng, 3), sharpness=2) for _ in range(5)]
+    labels, totals = predictions_of(cases).sharpened(2).solve()
+    assert labels.tolist() == [label for case in cases for label in case.best()]
+    assert totals.tolist() == [case.total(case.best()) for case in cases]
+
+
+def test_sharpness_one_changes_nothing_and_zero_is_refused():
+    found = one(("_ab", 0.5), ("cb_", 1.0))
+    assert found.sharpened(1) is found
+    for wrong in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ScoreError, match="sharpness is"):
+            found.sharpened(wrong)
 
 
 def test_threads_give_the_same():

@@ -332,6 +332,14 @@ InferenceOption = Annotated[
     Inference,
     memory_option(Inference, "Classify into trigrams of labels and reconcile them, or each token by itself."),
 ]
+SharpnessOption = Annotated[
+    float,
+    typer.Option(
+        metavar="X",
+        help="With csinf, weights of predicted trigrams to this power; more trusts agreement more.",
+        rich_help_panel=MEMORY,
+    ),
+]
 MetricOption = Annotated[
     Metric,
     memory_option(Metric, "How far apart values are: equal or not, or by the labels they go with."),

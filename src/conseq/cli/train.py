@@ -34,6 +34,7 @@ from conseq.cli.options import (
     Search,
     SearchOption,
     ShardTokens,
+    SharpnessOption,
     Threads,
     ThresholdOption,
     TrainColumns,
@@ -185,6 +186,7 @@ def train(
     scratch: Scratch = None,
     tune: Tune = False,
     inference: InferenceOption = Inference.csinf,
+    sharpness: SharpnessOption = 1.0,
     metric: MetricOption = Metric.overlap,
     weights: WeightsOption = FeatureWeights.gain_ratio,
     k: NeighboursOption = 1,
@@ -225,6 +227,7 @@ def train(
         )
         chosen = MemoryOptions(
             str(inference),
+            sharpness,
             str(metric),
             str(weights),
             k,

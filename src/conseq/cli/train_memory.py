@@ -27,6 +27,7 @@ class MemoryOptions:
     """What `MemoryLabeller` is told."""
 
     inference: str
+    sharpness: float
     metric: str
     weights: str
     k: int

@@ -6,6 +6,7 @@ inference reconciles what neighbouring tokens say (paper 002); with `"single"` i
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -71,6 +72,7 @@ class MemoryLabeller(Labeller):
 
     window        tokens to the left and right that are looked at, in every column
     inference     csinf (class trigrams, reconciled) or single (each token by itself)
+    sharpness     with csinf, the weights of predicted trigrams to this power; 1 as in paper 002
     metric, weights, k, voting, algorithm, a, b, threshold    those of `conseq.MemoryLearner`
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     constraints   rules that labels obey; a penalty is weighed against shares of votes: with csinf a label
@@ -87,6 +89,7 @@ class MemoryLabeller(Labeller):
         *,
         window: int = 3,
         inference: str = CSINF,
+        sharpness: float = 1.0,
         metric: str = "overlap",
         weights: str = "gain-ratio",
         k: int = 1,
@@ -104,6 +107,7 @@ class MemoryLabeller(Labeller):
     ) -> None:
         self.window = window
         self.inference = inference
+        self.sharpness = sharpness
         self.metric = metric
         self.weights = weights
         self.k = k
@@ -167,6 +171,8 @@ class MemoryLabeller(Labeller):
     def _check_options(self) -> None:
         if self.inference not in (CSINF, SINGLE):
             raise ConseqError(f"there is no inference {self.inference!r}; choose {CSINF} or {SINGLE}")
+        if not 0 < self.sharpness < math.inf:
+            raise ConseqError(f"sharpness is {self.sharpness}; give a number above 0, 1 for plain weights")
         if self.window < 0:
             raise ConseqError(f"window is {self.window}; give the number of tokens on either side, from 0")
         if self.metric == "numeric":
@@ -177,10 +183,10 @@ class MemoryLabeller(Labeller):
     def grid(self, corpus: Corpus) -> dict[str, Sequence[Any]]:
         """What `tune` tries: the simplest first."""
         return {
-            "metric": ["overlap", "mvdm"],
-            "weights": ["gain-ratio", "information-gain", "chi-squared", "none"],
+            "metric": ["overlap", "mvdm", "jensen-shannon"],
+            "weights": ["gain-ratio", "information-gain", "shared-variance", "chi-squared", "none"],
             "k": [1, 3, 5, 7, 11],
-            "voting": ["majority", "inverse-linear", "inverse-distance", "exponential-decay"],
+            "voting": ["majority", "inverse-linear", "inverse-distance"],
         }
 
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
@@ -216,6 +222,7 @@ class MemoryLabeller(Labeller):
                 yield self._by_chain(batch, found, own, partial, first + begin)
             else:
                 predictions = Predictions.of(self.trigrams_, found, batch.offsets, self.n_threads)
+                predictions = predictions.sharpened(self.sharpness)
                 yield TrigramAnswers(
                     batch, first + begin, predictions, found, self.trigrams_, self.schema_, self.constraints_,
                     self.decoder, self.n_threads, self._limits,
