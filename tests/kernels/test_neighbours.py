@@ -134,6 +134,27 @@ def test_winners_and_votes_are_those_of_a_scan(memory, k, name, decay):
 
 
 @settings(deadline=None)
+@given(memories(), st.integers(1, 3), st.sampled_from(list(VOTING)), st.integers(1, 3))
+def test_votes_counted_again_are_the_same(memory, k, name, more):
+    rows, classes, kinds, weights, queries = memory
+    built = Built(rows, classes, kinds, weights, 4)
+    asked = built.asked(queries, numbers_of(queries))
+    counts, row, distance = voting.neighbours(built.tree, built.measure, asked, built.work(), k + more)
+    again = voting.recount(built.ballot(name), np.append(0, np.cumsum(counts)), row, distance, k)
+    once = voting.classify(built.tree, built.measure, built.ballot(name), asked, built.work(), k)
+    for a, b in zip(again[:4], once[:4], strict=True):
+        assert a.tolist() == b.tolist()
+    bounds = np.cumsum(once[3])[:-1]
+    for cls_a, cls_b, votes_a, votes_b in zip(
+        *(np.split(part, bounds) for i in (4, 5) for part in (again[i], once[i])), strict=True
+    ):
+        found, expected = (
+            dict(zip(c.tolist(), v.tolist(), strict=True)) for c, v in ((cls_a, votes_a), (cls_b, votes_b))
+        )
+        assert found == pytest.approx(expected)
+
+
+@settings(deadline=None)
 @given(memories())
 def test_descend_lets_all_rows_vote_that_match_longest(memory):
     rows, classes, kinds, weights, queries = memory

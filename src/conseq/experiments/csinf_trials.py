@@ -4,19 +4,19 @@
                               baseline      single labels
                               trigrams      voting, csinf, oracle
 
-Settings are chosen by wrapped progressive sampling of whole sequences (equal words stay together), for each
-of the two learners by what counts in the end: the F1 or the share of right words that its labels give, those
-of trigrams by constraint satisfaction inference. The paper took the accuracy of the classifier. Overlap does
-better on small samples and value difference on large ones, so each metric has a search of its own; and the
-more there is to learn from, the more neighbours are good, so the best few of all metrics meet on larger
-samples with as many neighbours as they had and with more.
+Settings are chosen by wrapped progressive sampling of words, or of runs of sentences, for each of the two
+learners by what counts in the end: the F1 or the share of right words that its labels give, those of trigrams
+by constraint satisfaction inference. The paper took the accuracy of the classifier. Overlap does better on
+small samples and value difference on large ones, so each metric has a search of its own; and the more there
+is to learn from, the more neighbours are good, so the best few of all metrics meet on larger samples with as
+many neighbours as they had and with more.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
@@ -28,14 +28,16 @@ from conseq.evaluate.resampling import compare_counts, f1_of
 from conseq.experiments.common import Result
 from conseq.experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
 from conseq.models.distributions import Distributions
-from conseq.models.memory import WEIGHTS, Classified, Memory, Options
+from conseq.models.memory import WEIGHTS, Classified, Found, Memory, Options
 from conseq.models.trigrams import Predictions, TrigramClasses
 from conseq.models.windows import windows
 from conseq.optimise.progressive import Round, progressive_sampling
-from conseq.optimise.progressive import Search as Found
+from conseq.optimise.progressive import Search as Searched
 from conseq.threads import cores
 from conseq.vocabulary import UNSEEN
 
+BLOCK = 20
+"""Sentences that are sampled together."""
 SHARPER = 3.0
 """The power of weights that is measured besides the paper's, which is 1."""
 SINGLE, TRIGRAM = "single", "trigram"
@@ -69,7 +71,7 @@ class Search:
     first: int = 2_000  # tokens of the first sample to learn from
     last: int = 30_000  # of the last one for each metric, and of the first one for the best of all
     final: int = 60_000  # of the last one for those
-    finalists: int = 2  # settings of each metric that meet there, with more neighbours, too
+    finalists: int = 3  # settings of each metric that meet there, with more neighbours, too
 
     def settings(self, metric: str) -> list[Setting]:
         """Plain ones first. The nearest alone vote alike however votes are weighed; distances as large as
@@ -91,6 +93,17 @@ class Search:
             kinds.setdefault(replace(setting, k=1), setting)
         few = list(kinds.values())[: self.finalists]
         return [one for s in few for one in (s, *(replace(s, k=k) for k in self.neighbours if k > s.k))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """What settings are compared on."""
+
+    known: Ints  # tokens of train to learn from
+    rows: Ids  # windows to label
+    answers: Answers  # and what is right
+    most: int  # distances that are looked for
+    found: dict[tuple[str, str], tuple[Memory, Found]] = field(default_factory=dict)  # by metric and weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,30 +153,52 @@ class Study:
         seconds = time.perf_counter() - begun
         return found.best, {**asdict(found.best), "score": found.score, "rounds": told, "seconds": seconds}
 
-    def _search(self, learner: str, settings: list[Setting], first: int, last: int) -> Found[Setting]:
+    def _search(self, learner: str, settings: list[Setting], first: int, last: int) -> Searched[Setting]:
         """Progressive sampling from so many tokens to so many."""
-        unit = distinct(self.train)
+        unit = self._units()
         sampled = self._sampled(unit, int(1.25 * last))
         start = first * len(sampled) / max(first, self._tokens_of(np.isin(unit, sampled)).size)
-        samples: dict[tuple[int, int], tuple[Ints, Ids, Answers]] = {}  # the same for all settings of a round
+        most = 1 + max(setting.k for setting in settings)
+        samples: dict[tuple[int, int], _Sample] = {}  # the same for all settings of a round
 
         def trial(setting: Setting, learn: Ints, test: Ints) -> float:
             size = len(learn), len(test)
             if size not in samples:
-                samples[size] = self._sample(*(np.isin(unit, sampled[part]) for part in (learn, test)))
-            known, rows, answers = samples[size]
-            labels = self._labels(learner, setting, known, rows, answers)
-            return float(f1_of(answers.tally(labels).sum(axis=0)))
+                samples.clear()
+                own, others = (np.isin(unit, sampled[part]) for part in (learn, test))
+                samples[size] = self._sample(own, others, most)
+            sample = samples[size]
+            found = self._voted(learner, setting, sample)
+            labels = self._labels(learner, found, sample.answers.corpus.offsets)
+            return float(f1_of(sample.answers.tally(labels).sum(axis=0)))
 
         return progressive_sampling(settings, trial, len(sampled), first=start)
 
-    def _sample(self, known: NDArray[np.bool_], asked: NDArray[np.bool_]) -> tuple[Ints, Ids, Answers]:
-        """The tokens of some sequences of train, the windows of others and their answers."""
+    def _sample(self, known: NDArray[np.bool_], asked: NDArray[np.bool_], most: int) -> _Sample:
         answers = Answers(self.task, self.train.select(asked), self.answers.labels)
-        return self._tokens_of(known), self._windows[0][self._tokens_of(asked)], answers
+        return _Sample(self._tokens_of(known), self._windows[0][self._tokens_of(asked)], answers, most)
+
+    def _voted(self, learner: str, setting: Setting, sample: _Sample) -> Classified:
+        """Neighbours are looked for once for all k and ways to vote. Under overlap so many are equally far
+        that they would fill the memory, and there it is quickly done anyway."""
+        if setting.metric == "overlap":
+            return self._classified(learner, setting, sample.known, sample.rows)
+        key = setting.metric, setting.weights
+        if key not in sample.found:
+            memory, asked = self._memory(learner, setting, sample.known, sample.rows)
+            sample.found[key] = memory, memory.search(asked, k=sample.most, threads=cores())
+        memory, found = sample.found[key]
+        return memory.recount(found, setting.k, setting.voting)
+
+    def _units(self) -> Ints:
+        """What is sampled, as a number for each sequence: equal words together; sentences as they follow each
+        other, for those of one text are more alike than those of train and target."""
+        if self.task.scheme == "plain":
+            return distinct(self.train)
+        return np.arange(len(self.train)) // BLOCK
 
     def _sampled(self, unit: Ints, tokens: int) -> Ints:
-        """Distinct sequences of train at random, with about so many tokens in all."""
+        """Units at random, with about so many tokens in all."""
         sizes = np.bincount(unit, self.train.lengths)
         order = np.random.default_rng(0).permutation(len(sizes))
         return np.sort(order[: np.searchsorted(np.cumsum(sizes[order]), tokens) + 1])
@@ -174,17 +209,18 @@ class Study:
 
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
-    def _labels(self, learner: str, setting: Setting, known: Ints, rows: Ids, answers: Answers) -> Ids:
-        """The labels of windows: by the tokens `known` of train."""
-        found = self._classified(learner, setting, known, rows)
-        if learner == SINGLE:
-            return found.winner
-        return self._predictions(found, answers.corpus.offsets).csinf(cores())
+    def _labels(self, learner: str, found: Classified, offsets: Ints) -> Ids:
+        """The labels that come of what was found for the tokens of some sequences."""
+        return found.winner if learner == SINGLE else self._predictions(found, offsets).csinf(cores())
 
-    def _classified(self, learner: str, setting: Setting, known: Ints, rows: Ids) -> Classified:
+    def _memory(self, learner: str, setting: Setting, known: Ints, rows: Ids) -> tuple[Memory, Ids]:
+        """What remembers the tokens `known` of train, and what it is asked about windows."""
         _, classes = self._classes
         kept, asked = compacted(self._windows[0][known], rows)
-        memory = Memory.build(kept, classes[learner][known], setting.options(kept.shape[1]))
+        return Memory.build(kept, classes[learner][known], setting.options(kept.shape[1])), asked
+
+    def _classified(self, learner: str, setting: Setting, known: Ints, rows: Ids) -> Classified:
+        memory, asked = self._memory(learner, setting, known, rows)
         return memory.classify(asked, threads=cores())
 
     def _predictions(self, found: Classified, offsets: Ints) -> Predictions:

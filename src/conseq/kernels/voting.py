@@ -1,6 +1,8 @@
 """The neighbours of each query vote for its class.
 
-    Tree, Measure, Ballot, queries[M,F] ─→ classify ─→ winner[M], …, votes as classes and weights (CSR)
+    Tree, Measure, Ballot, queries[M,F] ─→ classify   ─→ winner[M], …, votes as classes and weights (CSR)
+    Tree, Measure, queries[M,F]         ─→ neighbours ─→ rows and distances, nearest first (CSR)
+    Ballot, rows and distances          ─→ recount    ─→ as classify, for any k and way to vote
 
     a neighbour at distance d weighs, d₁ being the nearest distance and d_k the farthest that votes:
     MAJORITY 1     INVERSE 1 / (d + ε)     LINEAR (d_k − d) / (d_k − d₁)     DECAY exp(−a · d^b)
@@ -86,15 +88,34 @@ def _elect(frequency: Array, votes: Array, voted: Array) -> tuple[int, bool]:
 
 
 @njit(cache=True, nogil=True)
-def _poll(ballot: Ballot, row: Array, distance: Array, near: Array, votes: Array, voted: Array) -> int:
-    """Let rows vote; how many classes have votes."""
+def _farthest(near: Array) -> float:
+    """The last of some distances, ascending, that is one."""
     last = near[0]
     for further in near:
         if further < np.inf:
             last = further
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _reach(distance: Array, low: int, high: int, k: int) -> int:
+    """Where the k-th of the distances at low:high, ascending, ends."""
+    end = low
+    while end < high and k > 0:
+        end += 1
+        if end == high or distance[end] > distance[end - 1]:
+            k -= 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _poll(
+    ballot: Ballot, row: Array, distance: Array, first: float, last: float, votes: Array, voted: Array
+) -> int:
+    """Let rows vote; how many classes have votes."""
     n: Any = np.int64(0)  # a plain 0 is a type of its own and compiles what it is given to twice
     for i in range(row.size):
-        weight = weight_of(distance[i], near[0], last, ballot.kind, ballot.a, ballot.b)
+        weight = weight_of(distance[i], first, last, ballot.kind, ballot.a, ballot.b)
         if weight > 0:
             n = _count(ballot.bounds, ballot.cls, ballot.times, row[i], row[i] + 1, weight, votes, voted, n)
     return n
@@ -132,12 +153,14 @@ def classify(
     at: Any = np.int64(0)
     for i in range(m):
         found = nearest(tree, measure, queries, i, work, near, found)
-        voted = space[: _poll(ballot, work.row[:found], work.distance[:found], near, votes, space)]
+        row, distances, last = work.row[:found], work.distance[:found], _farthest(near)
+        voted = space[: _poll(ballot, row, distances, near[0], last, votes, space)]
         winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
         distance[i], resolved = near[0], False
         if tied[i]:
             found = nearest(tree, measure, queries, i, work, further, found)
-            n = _poll(ballot, work.row[:found], work.distance[:found], further, more_votes, more_space)
+            row, distances, last = work.row[:found], work.distance[:found], _farthest(further)
+            n = _poll(ballot, row, distances, further[0], last, more_votes, more_space)
             other, still = _elect(ballot.frequency, more_votes, more_space[:n])
             if not still:
                 winner[i], resolved, counts[i] = other, True, n
@@ -149,6 +172,37 @@ def classify(
         _clear(votes, voted)
         at += counts[i]
     return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def recount(
+    ballot: Ballot, bounds: Array, row: Array, distance: Array, k: int
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """As `classify`, of queries whose rows are known at their k + 1 nearest distances or more."""
+    m, n_classes = bounds.size - 1, ballot.frequency.size
+    winner, nearest_one = np.empty(m, dtype=np.int32), np.empty(m)
+    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
+    votes, space = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
+    at: Any = np.int64(0)
+    for i in range(m):
+        low, high = bounds[i], bounds[i + 1]
+        nearest_one[i] = distance[low]
+        for more in range(2):
+            end = _reach(distance, low, high, k + more)
+            rows, distances = row[low:end], distance[low:end]
+            voted = space[: _poll(ballot, rows, distances, distance[low], distance[end - 1], votes, space)]
+            chosen, still = _elect(ballot.frequency, votes, voted)
+            if more == 0 or not still:
+                winner[i], counts[i] = chosen, voted.size
+                all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
+            _clear(votes, voted)
+            if more == 0:
+                tied[i] = still
+            if not still:
+                break
+        at += counts[i]
+    return winner, nearest_one, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
 
 
 @njit(cache=True, nogil=True)

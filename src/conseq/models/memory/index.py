@@ -74,6 +74,16 @@ class Classified:
 
 
 @dataclass(frozen=True, eq=False)
+class Found:
+    """The distinct rows nearest to each distinct query: those of the i-th stand at bounds[i]:bounds[i+1]."""
+
+    place: NDArray[np.int64]  # [M] which of the distinct queries each one is
+    bounds: NDArray[np.int64]
+    row: NDArray[np.int32]
+    distance: NDArray[np.float64]  # ascending for each query
+
+
+@dataclass(frozen=True, eq=False)
 class Neighbours:
     """The training instances nearest to each query: those of query i stand at indptr[i]:indptr[i+1]."""
 
@@ -164,7 +174,24 @@ class Memory:
             own = asked.part(lo, hi), space, self.options.k
             return voting.classify(self.tree, self.measure, self.ballot, *own)
 
-        winner, distance, tied, counts, cls, vote = _joined(work, len(queries), threads)
+        return self._counted(place, *_joined(work, len(queries), threads))
+
+    def recount(self, found: Found, k: int, way: str) -> Classified:
+        """The same from what `search` found with k + 1 distances or more, for any such k and way to vote."""
+        ballot = self.ballot._replace(kind=VOTING[way])
+        return self._counted(found.place, *voting.recount(ballot, found.bounds, found.row, found.distance, k))
+
+    @staticmethod
+    def _counted(
+        place: NDArray,
+        winner: NDArray,
+        distance: NDArray,
+        tied: NDArray,
+        counts: NDArray,
+        cls: NDArray,
+        vote: NDArray,
+    ) -> Classified:
+        """What kernels give for distinct queries, for all."""
         by_class = np.lexsort((cls, np.repeat(np.arange(len(counts)), counts)))
         cls, vote = cls[by_class], vote[by_class]
         indptr, take = _spread(counts, place)
@@ -174,18 +201,31 @@ class Memory:
         self, ids: NDArray[np.int32], numbers: NDArray[np.float64] | None = None, *, threads: int = 1
     ) -> Neighbours:
         """All training instances at the k nearest distances of each query."""
+        found = self.search(ids, numbers, threads=threads)
+        indptr, take = _spread(np.diff(found.bounds), found.place)
+        row, distance, owned = found.row[take].astype(np.int64), found.distance[take], np.diff(self.bounds)
+        total, members = _spread(owned, row)
+        return Neighbours(total[indptr], self.members[members], np.repeat(distance, owned[row]))
+
+    def search(
+        self,
+        ids: NDArray[np.int32],
+        numbers: NDArray[np.float64] | None = None,
+        *,
+        k: int | None = None,
+        threads: int = 1,
+    ) -> Found:
+        """The rows at the k nearest distances of each query; None: as many as the options say."""
         queries, given, place = self._queries(ids, numbers)
         asked = asking(self.measure, queries, given, threads)
 
         def work(lo: int, hi: int) -> tuple[NDArray, ...]:
             space = neighbours.workspace(self.tree, self.measure)
-            return voting.neighbours(self.tree, self.measure, asked.part(lo, hi), space, self.options.k)
+            own = asked.part(lo, hi), space, k or self.options.k
+            return voting.neighbours(self.tree, self.measure, *own)
 
         counts, row, distance = _joined(work, len(queries), threads)
-        indptr, take = _spread(counts, place)
-        owned = np.diff(self.bounds)
-        total, members = _spread(owned, row[take])
-        return Neighbours(total[indptr], self.members[members], np.repeat(distance[take], owned[row[take]]))
+        return Found(place, np.concatenate([[0], np.cumsum(counts)]), row, distance)
 
     def _queries(
         self, ids: NDArray[np.int32], numbers: NDArray[np.float64] | None
