@@ -146,30 +146,24 @@ def classify(
     winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
     tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    votes, more_votes = np.zeros(n_classes), np.zeros(n_classes)
-    space, more_space = np.empty(n_classes, dtype=np.int32), np.empty(n_classes, dtype=np.int32)
-    near, further = np.empty(k), np.empty(k + 1)
+    votes, space, near = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32), np.empty(k + 1)
     found: Any = np.int64(0)
     at: Any = np.int64(0)
     for i in range(m):
-        found = nearest(tree, measure, queries, i, work, near, found)
-        row, distances, last = work.row[:found], work.distance[:found], _farthest(near)
-        voted = space[: _poll(ballot, row, distances, near[0], last, votes, space)]
-        winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
-        distance[i], resolved = near[0], False
-        if tied[i]:
-            found = nearest(tree, measure, queries, i, work, further, found)
-            row, distances, last = work.row[:found], work.distance[:found], _farthest(further)
-            n = _poll(ballot, row, distances, further[0], last, more_votes, more_space)
-            other, still = _elect(ballot.frequency, more_votes, more_space[:n])
+        for more in range(2):
+            reach = near[: k + more]
+            found = nearest(tree, measure, queries, i, work, reach, found)
+            row, distances = work.row[:found], work.distance[:found]
+            voted = space[: _poll(ballot, row, distances, reach[0], _farthest(reach), votes, space)]
+            chosen, still = _elect(ballot.frequency, votes, voted)
+            if more == 0:
+                distance[i], tied[i] = reach[0], still
+            if more == 0 or not still:
+                winner[i], counts[i] = chosen, voted.size
+                all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
+            _clear(votes, voted)
             if not still:
-                winner[i], resolved, counts[i] = other, True, n
-                all_classes, all_votes = _append(all_classes, all_votes, at, more_votes, more_space[:n])
-            _clear(more_votes, more_space[:n])
-        if not resolved:
-            counts[i] = voted.size
-            all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
-        _clear(votes, voted)
+                break
         at += counts[i]
     return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
 
@@ -187,18 +181,17 @@ def recount(
     at: Any = np.int64(0)
     for i in range(m):
         low, high = bounds[i], bounds[i + 1]
-        nearest_one[i] = distance[low]
         for more in range(2):
             end = _reach(distance, low, high, k + more)
             rows, distances = row[low:end], distance[low:end]
             voted = space[: _poll(ballot, rows, distances, distance[low], distance[end - 1], votes, space)]
             chosen, still = _elect(ballot.frequency, votes, voted)
+            if more == 0:
+                nearest_one[i], tied[i] = distance[low], still
             if more == 0 or not still:
                 winner[i], counts[i] = chosen, voted.size
                 all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
             _clear(votes, voted)
-            if more == 0:
-                tied[i] = still
             if not still:
                 break
         at += counts[i]
