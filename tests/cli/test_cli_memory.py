@@ -47,13 +47,34 @@ def test_the_summary_is_plain_lines(remember):
 
 
 @pytest.mark.parametrize(
-    "option", ["--features", "--template", "--lexicon", "--dev", "--from", "--shard-tokens"]
+    "option",
+    [
+        "--features",
+        "--template",
+        "--lexicon",
+        "--dev",
+        "--from",
+        "--shard-tokens",
+        "--c2",
+        "--min-count",
+        "--seed",
+    ],
 )
 def test_options_of_the_other_kind_are_refused(remember, option):
     found, path = remember(option, "1")
     assert found.code == 2
     assert f"{option} is for --model-type crf" in found.err
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--metric", "mvdm"), ("-k", "3"), ("--sharpness", "2"), ("--window", "2")]
+)
+def test_a_crf_has_none_of_the_options_of_memories(run, data, tmp_path, option, value):
+    path = tmp_path / "m.model"
+    found = run("train", data / "train.tsv", option, value, "-m", path)
+    assert (found.code, path.exists()) == (2, False)
+    assert f"{option} is for --model-type memory; choose that, or leave it out" in found.err
 
 
 def test_rules_cannot_be_learned(remember):

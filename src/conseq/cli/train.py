@@ -55,7 +55,7 @@ from conseq.cli.reading import Reading, as_read, load_crf, read_labelled, stream
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
-from conseq.cli.train_memory import MemoryOptions, check_memory_options, remember
+from conseq.cli.train_memory import MemoryOptions, check_kind, remember
 from conseq.cli.tuning import tune_on, tuned_sentence
 
 if TYPE_CHECKING:
@@ -214,17 +214,8 @@ def train(
       conseq train train.tsv --tune -m tuned.model
       conseq train letters.tsv --model-type memory --metric mvdm -k 5 -m phonemes.model
     """
+    check_kind(ctx, str(model_type))
     if model_type is ModelType.memory:
-        check_memory_options(
-            {
-                "--features": features,
-                "--template": template,
-                "--lexicon": lexicon,
-                "--dev": dev,
-                "--from": start,
-                "--shard-tokens": shard_tokens,
-            }
-        )
         chosen = MemoryOptions(
             str(inference),
             sharpness,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from conseq.cli.clock import Clock, peak_mb
+from conseq.cli.options import MEMORY, TRAINING
 from conseq.cli.outcome import misused
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read, read_labelled
@@ -39,11 +39,23 @@ class MemoryOptions:
     threads: int | None
 
 
-def check_memory_options(crf_only: Mapping[str, object]) -> None:
-    """End if an option of the other kind of model was given."""
-    for option, value in crf_only.items():
-        if value is not None:
-            misused(f"{option} is for --model-type crf; a memory-based model sees windows of all columns")
+CRF_ONLY = {"dev", "features", "template", "lexicon", "min_count", "folds"}
+"""Options that a memory-based model makes no use of, besides those of training."""
+
+
+def check_kind(ctx: typer.Context, kind: str) -> None:
+    """End if an option was given that only the other kind of model has."""
+    for option in ctx.command.params:
+        source = ctx.get_parameter_source(option.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        panel, other = getattr(option, "rich_help_panel", None), ""
+        if panel == MEMORY:
+            other = "memory"
+        elif option.name in CRF_ONLY or (panel == TRAINING and option.name != "tune"):
+            other = "crf"
+        if other and other != kind:
+            misused(f"{option.opts[0]} is for --model-type {other}; choose that, or leave it out")
 
 
 def remember(
