@@ -106,11 +106,24 @@ def test_probabilities_are_shares_of_votes(fitted):
         assert sum(token.values()) == pytest.approx(1.0)
 
 
-def test_class_trigrams_refuse_what_they_cannot_do(trigrams):
-    with pytest.raises(ConseqError, match="not the n best"):
-        trigrams.predict_nbest(TEST, 2)
-    with pytest.raises(ConseqError, match="cannot keep labels"):
-        trigrams.predict(TEST, partial=True)
+@pytest.mark.parametrize("rules", [None, "at most 0 segments of PlaceName  hard"])
+def test_class_trigrams_give_the_n_best(trigrams, rules):
+    few = TEST.select(range(6))
+    labeller = trigrams.with_constraints(rules)
+    for best, found in zip(labeller.predict_nbest(few, 3), labeller.decode(few), strict=True):
+        (labels, score), *others = best
+        assert (labels, score) == (found.labels, pytest.approx(found.score))
+        assert [s for _, s in others] == sorted((s for _, s in others if s <= score), reverse=True)
+        assert len({tuple(labels) for labels, _ in best}) == len(best)
+
+
+def test_class_trigrams_keep_labels_that_are_given(trigrams):
+    few = TEST.select(range(4))
+    rows, kind = few.token_sequences(), trigrams.schema_.labels[1]
+    half = Corpus.from_sequences(rows, [[kind if i == 1 else "" for i in range(len(row))] for row in rows])
+    assert [labels[1] for labels in trigrams.predict(half, partial=True)] == [kind] * 4
+    free = Corpus.from_sequences(rows, [[""] * len(row) for row in rows])
+    assert trigrams.predict(free, partial=True) == trigrams.predict(few)
 
 
 def test_single_classes_keep_labels_that_are_given():

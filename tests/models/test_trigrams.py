@@ -16,6 +16,7 @@ from conseq.constraints.language import as_constraints
 from conseq.corpus import Corpus
 from conseq.decoders.choose import find_decoder
 from conseq.decoders.enumeration import all_scores, labellings
+from conseq.decoders.ranked import n_best_decodings
 from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
 from conseq.models import csinf
 from conseq.models.distributions import Distributions, distributions, softmax
@@ -312,6 +313,34 @@ def test_each_candidate_has_one_path_of_states_with_its_weight(seed):
     paths = [tuple(problem.label_of[row].tolist()) for row in states[scores > -np.inf]]
     assert sorted(paths) == sorted(case.candidates())
     assert scores[scores > -np.inf] == pytest.approx([case.total(path) for path in paths])
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, n=st.integers(1, 5))
+def test_the_n_best_are_those_of_the_definition(seed, n):
+    case = naive.random_case(np.random.default_rng(seed), 3)
+    (problem,) = csinf.problems(predictions_of([case]))
+    found = n_best_decodings(problem, n)
+    totals = sorted(map(case.total, case.candidates()), reverse=True)[:n]
+    assert [d.score for d in found] == pytest.approx(totals)
+    for decoding in found:
+        labels = tuple(LABELS.encode(decoding.labels).tolist())
+        assert labels in case.candidates()
+        assert case.total(labels) == pytest.approx(decoding.score)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS)
+def test_labels_that_are_allowed_restrict_the_proposals(seed):
+    rng = np.random.default_rng(seed)
+    case = naive.random_case(rng, 3)
+    allowed = rng.random((len(case), 3)) < 0.6
+    allowed[np.arange(len(case)), rng.integers(0, 3, len(case))] = True
+    (found,) = csinf.decode(predictions_of([case]), schema=Schema(LABELS.names, "plain"), allowed=allowed)
+    every = [set(np.flatnonzero(row).tolist()) for row in allowed]
+    choices = [set(case.proposals(t)) & own or own for t, own in enumerate(every)]
+    assert all(y in own for y, own in zip(LABELS.encode(found.labels).tolist(), choices, strict=True))
+    assert found.score == pytest.approx(max(map(case.total, product(*choices))))
 
 
 def test_a_rule_that_no_proposal_keeps():

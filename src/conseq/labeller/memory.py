@@ -211,25 +211,22 @@ class MemoryLabeller(Labeller):
         self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
     ) -> Iterator[Answers]:
         self._check_fitted()
-        if self.trigrams_ is not None and (partial or allowed is not None):
-            raise ConseqError(
-                "class trigrams cannot keep labels that are given; train with the inference single for that"
-            )
         for begin, batch in corpus.batches(BATCH):
             found = self.classify(batch)
+            own = None if allowed is None else allowed[begin : begin + len(batch)]
+            mask = allowed_mask(batch, self.schema_, own, partial, self.source_scheme_)
             if self.trigrams_ is None:
-                own = None if allowed is None else allowed[begin : begin + len(batch)]
-                yield self._by_chain(batch, found, own, partial, first + begin)
+                yield self._by_chain(batch, found, mask, first + begin)
             else:
                 predictions = Predictions.of(self.trigrams_, found, batch.offsets, self.n_threads)
                 predictions = predictions.sharpened(self.sharpness)
                 yield TrigramAnswers(
                     batch, first + begin, predictions, found, self.trigrams_, self.schema_, self.constraints_,
-                    self.decoder, self.n_threads, self._limits,
+                    mask, self.decoder, self.n_threads, self._limits,
                 )  # fmt: skip
 
     def _by_chain(
-        self, batch: Corpus, found: Distributions, allowed: Allowed | None, partial: bool, first: int
+        self, batch: Corpus, found: Distributions, mask: NDArray[np.bool_] | None, first: int
     ) -> ChainAnswers:
         """Each token by itself: the logarithms of shares are the scores."""
         shares = np.full((len(found), len(self.schema_)), LEAST)
@@ -238,7 +235,6 @@ class MemoryLabeller(Labeller):
         each = np.arange(len(found))
         shares[each, found.winner] = np.maximum(shares[each, found.winner], shares.max(axis=1) + LEAST)
         potentials = Potentials.of(np.log(shares), offsets=batch.offsets)
-        mask = allowed_mask(batch, self.schema_, allowed, partial, self.source_scheme_)
         potentials = potentials if mask is None else potentials.restricted(mask)
         problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
         plain = not self.constraints_ and self.decoder in ("auto", "viterbi")

@@ -16,12 +16,13 @@ from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.errors import ConseqError
+from conseq.decoders.choose import find_decoder
+from conseq.decoders.ranked import n_best_decodings
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.models import csinf
 from conseq.models.distributions import Distributions
 from conseq.models.trigrams import Predictions, TrigramClasses
-from conseq.problem import Decoding, Status
+from conseq.problem import Decoding, Problem, Status
 from conseq.schema import Schema
 
 
@@ -36,6 +37,7 @@ class TrigramAnswers(Answers):
     classes: TrigramClasses
     schema: Schema
     rules: Sequence[Constraint]
+    allowed: NDArray[np.bool_] | None = None  # [T,Y], which labels tokens may take
     decoder: str | Decoder = "auto"
     threads: int = 1
     limits: Limits = NO_LIMITS
@@ -51,17 +53,29 @@ class TrigramAnswers(Answers):
 
     def decoded(self, i: int) -> Decoding:
         """One sequence through the core; if rules leave none of the proposed labels, with all labels."""
-        part, corpus = self.predictions.select(i), self.batch.select([i])
-        given = {"schema": self.schema, "corpus": corpus, "limits": self.limits}
-        (found,) = csinf.decode(part, self.rules, self.decoder, **given)  # type: ignore[arg-type]
+        decoder = find_decoder(self.decoder)
+        found = decoder.decode(self._problem(i), limits=self.limits)
         if found.certificate.status is Status.INFEASIBLE:
-            (found,) = csinf.decode(part, self.rules, self.decoder, any_label=True, **given)  # type: ignore[arg-type]
+            found = decoder.decode(self._problem(i, any_label=True), limits=self.limits)
         return found
 
     def n_best(self, n: int) -> list[Alternatives]:
-        raise ConseqError(
-            "class trigrams give one labelling, not the n best; train with the inference single for that"
+        """Of the labels that are proposed; of all, if rules leave none of those."""
+        return [self._n_best_of(i, n) for i in range(len(self.batch))]
+
+    def _n_best_of(self, i: int, n: int) -> Alternatives:
+        ranked = n_best_decodings(self._problem(i), n, self.limits)
+        ranked = ranked or n_best_decodings(self._problem(i, any_label=True), n, self.limits)
+        return [(d.labels, d.score) for d in ranked if d.labels is not None]
+
+    def _problem(self, i: int, any_label: bool = False) -> Problem:
+        part, corpus = self.predictions.select(i), self.batch.select([i])
+        a, b = self.batch.offsets[i : i + 2].tolist()
+        allowed = None if self.allowed is None else self.allowed[a:b]
+        (problem,) = csinf.problems(
+            part, self.rules, schema=self.schema, corpus=corpus, any_label=any_label, allowed=allowed
         )
+        return problem
 
     def marginals(self) -> NDArray[np.float64]:
         """The share of the votes for each label at each token, [T,Y]; rules do not change it."""
@@ -84,8 +98,9 @@ class Reconciled:
 
     def __init__(self, answers: TrigramAnswers) -> None:
         self.answers, self.rules = answers, answers.rules
+        self.plain = not self.rules and answers.allowed is None
         n = len(answers.batch)
-        if not self.rules:
+        if self.plain:
             self.labels, self.scores = answers.predictions.solve(answers.threads)
             self.iterations, self.certified = np.ones(n), np.ones(n, dtype=bool)
             self.violations = np.zeros((n, 0))
@@ -101,7 +116,7 @@ class Reconciled:
         self.violations = answers.violations_of(self.labels)
 
     def __getitem__(self, i: int) -> Decoding:
-        if self.rules:
+        if not self.plain:
             return self._each[i]
         predictions, (a, b) = self.answers.predictions, self.answers.batch.offsets[i : i + 2].tolist()
         (found,) = csinf.solved(predictions.select(i), self.labels[a:b], schema=self.answers.schema)

@@ -44,11 +44,14 @@ def decode(
     schema: Schema | None = None,
     corpus: Corpus | None = None,
     any_label: bool = False,
+    allowed: NDArray[np.bool_] | None = None,
     limits: Limits = NO_LIMITS,
 ) -> list[Decoding]:
     """The labels of the largest satisfied weight less penalties, of each sequence; see `problems`."""
     chosen = find_decoder(decoder)
-    made = problems(predictions, constraints, schema=schema, corpus=corpus, any_label=any_label)
+    made = problems(
+        predictions, constraints, schema=schema, corpus=corpus, any_label=any_label, allowed=allowed
+    )
     return [chosen.decode(problem, limits=limits) for problem in made]
 
 
@@ -59,6 +62,7 @@ def problems(
     schema: Schema | None = None,
     corpus: Corpus | None = None,
     any_label: bool = False,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> Iterator[Problem]:
     """The problem of each sequence, made when it is asked for.
 
@@ -67,6 +71,8 @@ def problems(
     corpus       the tokens, for rules that look at them
     any_label    a token may take every label, not only those that are proposed for it (a hard rule may leave
                  nothing of those)
+    allowed      which labels of the schema each token may take, [T,Y]; a token for which none of those is
+                 proposed may take any of them
 
     >>> from conseq.models.distributions import Distributions
     >>> from conseq.models.trigrams import TrigramClasses
@@ -87,36 +93,47 @@ def problems(
         raise SchemaError(f"the schema lacks the label {unknown[0]!r}, which is predicted; add it")
     program = Program.of(as_constraints(constraints, plan), plan, tokens)
     ids = plan.vocabulary.encode(predictions.labels)
-    every = np.arange(len(predictions.labels)) if any_label else None
+    possible = _possible(predictions, any_label, None if allowed is None else allowed[:, ids])
     return (
-        Problem(_potentials(predictions, i, ids, every), program, int(predictions.offsets[i]))
+        Problem(_potentials(predictions, i, ids, possible), program, int(predictions.offsets[i]))
         for i in range(len(predictions))
     )
 
 
+def _possible(
+    predictions: Predictions, any_label: bool = False, allowed: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Which labels each token may take, [T,Y]."""
+    size = predictions.n_tokens, len(predictions.labels)
+    possible = np.full(size, any_label)
+    token, place = np.nonzero(predictions.domain != OUTSIDE)
+    possible[token, predictions.domain[token, place]] = True
+    if allowed is None:
+        return possible
+    both = possible & allowed
+    return np.where(both.any(axis=1, keepdims=True), both, allowed)
+
+
 def solved(predictions: Predictions, labels: Ids, *, schema: Schema | None = None) -> list[Decoding]:
     """The answers that `Predictions.csinf` stands for: these labels [T] of it, proved to be the best."""
-    found = []
+    found, possible = [], _possible(predictions)
     for i, problem in enumerate(problems(predictions, schema=schema)):
         a, b = predictions.offsets[i : i + 2].tolist()
-        allowed = predictions.domain[a:b]
         trigrams = _Trigrams(predictions.predicted[a:b], predictions.weights[a:b])
-        states = trigrams.path(np.unique(allowed[allowed != OUTSIDE]), labels[a:b]) if a < b else []
+        states = trigrams.path(np.flatnonzero(possible[a:b].any(axis=0)), labels[a:b]) if a < b else []
         found.append(Decoding.of(problem, states, problem.score(states)))
     return found
 
 
-def _potentials(predictions: Predictions, i: int, ids: Ids, every: NDArray | None) -> Potentials:
-    """The chain of one sequence; ids[Y] are the labels in the schema, `every` the labels if all may be."""
+def _potentials(predictions: Predictions, i: int, ids: Ids, possible: NDArray[np.bool_]) -> Potentials:
+    """The chain of one sequence; ids[Y] are the labels in the schema, possible[T,Y] those to choose from."""
     a, b = predictions.offsets[i : i + 2].tolist()
     trigrams = _Trigrams(predictions.predicted[a:b], predictions.weights[a:b])
-    allowed = predictions.domain[a:b]
-    labels = np.unique(allowed[allowed != OUTSIDE]) if every is None else every
+    labels = np.flatnonzero(possible[a:b].any(axis=0))
     if a == b:
         return Potentials.of(np.zeros((0, len(ids))), label_of=ids)
     unary = np.stack([trigrams.single(t, labels) for t in range(b - a)])
-    if every is None:
-        unary[~(allowed[:, :, None] == labels).any(axis=1)] = -np.inf
+    unary[~possible[a:b, labels]] = -np.inf
     return _with_marks(trigrams, labels, unary, ids)
 
 
