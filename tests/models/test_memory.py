@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,6 +202,23 @@ def test_a_learner_agrees_with_a_scan(metric, voting):
 
 
 # ── the learner ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("way", ["majority", "inverse-linear"])
+def test_one_search_serves_every_k_and_way_to_vote(way):
+    rng = np.random.default_rng(8)
+    ids, classes = rng.integers(0, [3, 9, 40], (300, 3)).astype(np.int32), rng.integers(0, 5, 300)
+    classes = np.unique(classes, return_inverse=True)[1].astype(np.int32)
+    queries = rng.integers(0, [3, 9, 40], (50, 3)).astype(np.int32)
+    options = Options(("jensen-shannon",) * 3, k=1)
+    one = Memory.build(ids, classes, options)
+    found = one.search(queries, k=6)
+    for k in (1, 3, 5):
+        again = one.recount(found, k, way)
+        once = Memory.build(ids, classes, replace(options, k=k, voting=way)).classify(queries)
+        assert again.winner.tolist() == once.winner.tolist()
+        assert (again.indptr.tolist(), again.cls.tolist()) == (once.indptr.tolist(), once.cls.tolist())
+        assert again.vote == pytest.approx(once.vote)
 
 
 def test_it_is_part_of_the_package():
