@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from conseq.cli.outcome import misused
+
 READING, MODEL, TRAINING, DECODING, OUTPUT = "Reading", "Model", "Training", "Decoding", "Output"
 MEMORY = "Memory (--model-type memory)"
 """Headings of the help."""
@@ -369,3 +371,22 @@ WindowOption = Annotated[
         metavar="N", min=0, help="Tokens to the left and right that are seen.", rich_help_panel=MEMORY
     ),
 ]
+
+
+CRF_ONLY = {"dev", "features", "template", "lexicon", "min_count", "folds"}
+"""Options that a memory-based model makes no use of, besides those of training."""
+
+
+def check_kind(ctx: typer.Context, kind: str) -> None:
+    """End if an option was given that only the other kind of model has."""
+    for option in ctx.command.params:
+        source = ctx.get_parameter_source(option.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        panel, other = getattr(option, "rich_help_panel", None), ""
+        if panel == MEMORY:
+            other = "memory"
+        elif option.name in CRF_ONLY or (panel == TRAINING and option.name != "tune"):
+            other = "crf"
+        if other and other != kind:
+            misused(f"{option.opts[0]} is for --model-type {other}; choose that, or leave it out")

@@ -47,6 +47,7 @@ from conseq.cli.options import (
     VotingOption,
     WeightsOption,
     WindowOption,
+    check_kind,
     one_of,
 )
 from conseq.cli.outcome import INTERRUPTED, misused, say
@@ -55,7 +56,7 @@ from conseq.cli.reading import Reading, as_read, load_crf, read_labelled, stream
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
 from conseq.cli.show import counted, percent, show, show_facts, size
-from conseq.cli.train_memory import MemoryOptions, check_kind, remember
+from conseq.cli.train_memory import MemoryOptions, remember
 from conseq.cli.tuning import tune_on, tuned_sentence
 
 if TYPE_CHECKING:

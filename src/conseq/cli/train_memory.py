@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from conseq.cli.clock import Clock, peak_mb
-from conseq.cli.options import MEMORY, TRAINING
 from conseq.cli.outcome import misused
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read, read_labelled
@@ -37,25 +36,6 @@ class MemoryOptions:
     window: int
     scheme: str
     threads: int | None
-
-
-CRF_ONLY = {"dev", "features", "template", "lexicon", "min_count", "folds"}
-"""Options that a memory-based model makes no use of, besides those of training."""
-
-
-def check_kind(ctx: typer.Context, kind: str) -> None:
-    """End if an option was given that only the other kind of model has."""
-    for option in ctx.command.params:
-        source = ctx.get_parameter_source(option.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        panel, other = getattr(option, "rich_help_panel", None), ""
-        if panel == MEMORY:
-            other = "memory"
-        elif option.name in CRF_ONLY or (panel == TRAINING and option.name != "tune"):
-            other = "crf"
-        if other and other != kind:
-            misused(f"{option.opts[0]} is for --model-type {other}; choose that, or leave it out")
 
 
 def remember(

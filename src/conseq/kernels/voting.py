@@ -44,6 +44,17 @@ class Ballot(NamedTuple):
     b: float
 
 
+class Tally(NamedTuple):
+    """What is known of each query, and space to count the votes of one."""
+
+    winner: NDArray[np.int32]  # [M]
+    distance: NDArray[np.float64]  # [M] the nearest one
+    tied: NDArray[np.bool_]  # [M] whether there was a tie at first
+    counts: NDArray[np.int64]  # [M] how many classes have votes
+    votes: NDArray[np.float64]  # [C], all 0 between two queries
+    voted: NDArray[np.int32]  # [C] the classes that have votes
+
+
 @njit(cache=True, nogil=True)
 def weight_of(distance: float, first: float, last: float, kind: int, a: float, b: float) -> float:
     """What a neighbour's vote weighs."""
@@ -138,34 +149,54 @@ def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: 
 
 
 @njit(cache=True, nogil=True)
+def _tally(m: int, n_classes: int) -> Tally:
+    """Nothing counted yet."""
+    return Tally(
+        np.empty(m, dtype=np.int32), np.empty(m), np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64),
+        np.zeros(n_classes), np.empty(n_classes, dtype=np.int32),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _vote(
+    ballot: Ballot, row: Array, distance: Array, first: float, last: float, tally: Tally, i: int, again: bool
+) -> tuple[int, bool]:
+    """Let rows elect the class of query i; how many classes have votes, and whether there is a tie.
+
+    An election that is held again because of a tie counts if it ends without one.
+    """
+    n = _poll(ballot, row, distance, first, last, tally.votes, tally.voted)
+    chosen, still = _elect(ballot.frequency, tally.votes, tally.voted[:n])
+    if not again:
+        tally.distance[i], tally.tied[i] = first, still
+    if not (again and still):
+        tally.winner[i], tally.counts[i] = chosen, n
+    return n, still
+
+
+@njit(cache=True, nogil=True)
 def classify(
     tree: Tree, measure: Measure, ballot: Ballot, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Winner, nearest distance, whether there was a tie, how many classes have votes, these, their votes."""
-    m, n_classes = queries.ids.shape[0], ballot.frequency.size
-    winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
-    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    m = queries.ids.shape[0]
+    tally, near = _tally(m, ballot.frequency.size), np.empty(k + 1)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    votes, space, near = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32), np.empty(k + 1)
     found: Any = np.int64(0)
     at: Any = np.int64(0)
     for i in range(m):
-        for more in range(2):
-            reach = near[: k + more]
+        for again in (False, True):
+            reach = near[: k + again]
             found = nearest(tree, measure, queries, i, work, reach, found)
-            row, distances = work.row[:found], work.distance[:found]
-            voted = space[: _poll(ballot, row, distances, reach[0], _farthest(reach), votes, space)]
-            chosen, still = _elect(ballot.frequency, votes, voted)
-            if more == 0:
-                distance[i], tied[i] = reach[0], still
-            if more == 0 or not still:
-                winner[i], counts[i] = chosen, voted.size
-                all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
-            _clear(votes, voted)
+            row, distance = work.row[:found], work.distance[:found]
+            n, still = _vote(ballot, row, distance, reach[0], _farthest(reach), tally, i, again)
+            kept = 0 if again and still else n
+            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:kept])
+            _clear(tally.votes, tally.voted[:n])
             if not still:
                 break
-        at += counts[i]
-    return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
+        at += tally.counts[i]
+    return (*tally[:4], all_classes[:at].copy(), all_votes[:at].copy())
 
 
 @njit(cache=True, nogil=True)
@@ -173,29 +204,23 @@ def recount(
     ballot: Ballot, bounds: Array, row: Array, distance: Array, k: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """As `classify`, of queries whose rows are known at their k + 1 nearest distances or more."""
-    m, n_classes = bounds.size - 1, ballot.frequency.size
-    winner, nearest_one = np.empty(m, dtype=np.int32), np.empty(m)
-    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    m = bounds.size - 1
+    tally = _tally(m, ballot.frequency.size)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    votes, space = np.zeros(n_classes), np.empty(n_classes, dtype=np.int32)
     at: Any = np.int64(0)
     for i in range(m):
-        low, high = bounds[i], bounds[i + 1]
-        for more in range(2):
-            end = _reach(distance, low, high, k + more)
-            rows, distances = row[low:end], distance[low:end]
-            voted = space[: _poll(ballot, rows, distances, distance[low], distance[end - 1], votes, space)]
-            chosen, still = _elect(ballot.frequency, votes, voted)
-            if more == 0:
-                nearest_one[i], tied[i] = distance[low], still
-            if more == 0 or not still:
-                winner[i], counts[i] = chosen, voted.size
-                all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
-            _clear(votes, voted)
+        low = bounds[i]
+        for again in (False, True):
+            end = _reach(distance, low, bounds[i + 1], k + again)
+            near = distance[low:end]
+            n, still = _vote(ballot, row[low:end], near, near[0], near[-1], tally, i, again)
+            kept = 0 if again and still else n
+            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:kept])
+            _clear(tally.votes, tally.voted[:n])
             if not still:
                 break
-        at += counts[i]
-    return winner, nearest_one, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()
+        at += tally.counts[i]
+    return (*tally[:4], all_classes[:at].copy(), all_votes[:at].copy())
 
 
 @njit(cache=True, nogil=True)
@@ -246,10 +271,8 @@ def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, A
     """As `classify`, but all rows vote that share the longest beginning with the query (IGTree); the
     distance is the number of features that were not matched."""
     m, features = queries.shape
-    winner, distance = np.empty(m, dtype=np.int32), np.empty(m)
-    tied, counts = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
+    winner, distance, tied, counts, votes, space = _tally(m, ballot.frequency.size)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    votes, space = np.zeros(ballot.frequency.size), np.empty(ballot.frequency.size, dtype=np.int32)
     none: Any = np.int64(0)
     at: Any = np.int64(0)
     for i in range(m):

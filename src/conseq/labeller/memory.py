@@ -6,7 +6,6 @@ inference reconciles what neighbouring tokens say (paper 002); with `"single"` i
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -35,7 +34,7 @@ from conseq.labeller.trigram_answers import TrigramAnswers
 from conseq.models.distributions import Distributions
 from conseq.models.memory import MemoryLearner
 from conseq.models.memory.index import Memory
-from conseq.models.trigrams import Predictions, TrigramClasses
+from conseq.models.trigrams import Predictions, TrigramClasses, check_sharpness
 from conseq.models.windows import windows
 from conseq.potentials import Potentials
 from conseq.problem import Problems
@@ -171,8 +170,7 @@ class MemoryLabeller(Labeller):
     def _check_options(self) -> None:
         if self.inference not in (CSINF, SINGLE):
             raise ConseqError(f"there is no inference {self.inference!r}; choose {CSINF} or {SINGLE}")
-        if not 0 < self.sharpness < math.inf:
-            raise ConseqError(f"sharpness is {self.sharpness}; give a number above 0, 1 for plain weights")
+        check_sharpness(self.sharpness)
         if self.window < 0:
             raise ConseqError(f"window is {self.window}; give the number of tokens on either side, from 0")
         if self.metric == "numeric":

@@ -130,8 +130,7 @@ class Predictions:
     def sharpened(self, sharpness: float) -> Predictions:
         """With each weight to this power: 1 leaves them as they are in the paper, more makes n-grams that
         most neighbours agree on count more against many that few agree on."""
-        if not 0 < sharpness < math.inf:
-            raise ScoreError(f"sharpness is {sharpness}; give a number above 0, 1 for plain weights")
+        check_sharpness(sharpness)
         return self if sharpness == 1 else replace(self, weights=self.weights**sharpness)
 
     def select(self, i: int) -> Predictions:
@@ -223,6 +222,12 @@ class Predictions:
             proposed[inside, column] = self.predicted[source[inside], place]
             confidence[inside, column] = self.confidence[source[inside]]
         return proposed, np.where(proposed == OUTSIDE, -np.inf, confidence)
+
+
+def check_sharpness(sharpness: float) -> None:
+    """Raise with one sentence if it cannot be a power of weights."""
+    if not 0 < sharpness < math.inf:
+        raise ScoreError(f"sharpness is {sharpness}; give a number above 0, 1 for plain weights")
 
 
 def _trigrams(ids: Ids, offsets: Ints) -> Ids:
