@@ -10,7 +10,7 @@ import pytest
 
 from conseq.constraints import CONSTRAINTS
 from conseq.constraints.language import parse_constraints
-from conseq.decoders.choose import DECODERS
+from conseq.decoders.auto import DECODERS
 from conseq.problem import Status
 
 GUIDE = Path(__file__).parents[1] / "docs" / "constraints.md"

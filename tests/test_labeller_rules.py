@@ -17,9 +17,9 @@ from conseq.constraints import Constraint, NotBoth, Segments
 from conseq.constraints.language import parse_constraints
 from conseq.corpus import Corpus
 from conseq.datasets import citations
+from conseq.decoders.auto import DECODERS
 from conseq.decoders.beam import Beam
-from conseq.decoders.choose import DECODERS
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, InfeasibleError, ModelError, RuleError
 from conseq.labeller import SequenceLabeller
 

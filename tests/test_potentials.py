@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ScoreError
 from conseq.potentials import Potentials, join
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conseq.decoders.arrays import decode
     from conseq.decoders.base import Limits
     from conseq.decoders.subwords import word_scores
-    from conseq.decoders.wcsp import WCSP
+    from conseq.decoders.variables.wcsp import WCSP
     from conseq.errors import ConseqError
     from conseq.io import read, write
     from conseq.labeller import MemoryLabeller, SequenceLabeller
@@ -40,7 +40,7 @@ _HOME = {
     "SequenceLabeller": "conseq.labeller",
     "Shards": "conseq.shards",
     "Status": "conseq.problem",
-    "WCSP": "conseq.decoders.wcsp",
+    "WCSP": "conseq.decoders.variables.wcsp",
     "decode": "conseq.decoders.arrays",
     "parse_constraints": "conseq.constraints.language",
     "read": "conseq.io",

@@ -1,6 +1,6 @@
 """Labelled sequences as a person wants to see them: tokens, labels, segments cut out of the text.
 
-    Corpus + Decodings (+ Lattices for the confidences) ─→ Labelled, a list of LabelledSequence
+    Corpus + Decodings (+ SpanProbabilities for the confidences) ─→ Labelled, a list of LabelledSequence
 
 In a notebook a labelled sequence shows its segments in colour.
 """
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.decoders.batch import Found
-from conseq.decoders.chances import Lattices
-from conseq.decoders.ways import TooManyStates
+from conseq.decoders.constrained_marginals import SpanProbabilities
+from conseq.decoders.lattice.lattice import TooManyStates
 from conseq.problem import Certificate
 from conseq.schema import Schema, Span
 from conseq.threads import map_chunks
@@ -152,7 +152,7 @@ def label_corpus(
     corpus: Corpus,
     decodings: Found,
     schema: Schema,
-    lattices: Lattices | None = None,
+    lattices: SpanProbabilities | None = None,
     certificates: bool = True,
     threads: int = 1,
 ) -> Labelled:
@@ -192,7 +192,7 @@ def _plain(certificate: Certificate) -> dict[str, Any]:
 
 
 def _confidences(
-    lattices: Lattices | None, i: int, spans: list[Span], schema: Schema
+    lattices: SpanProbabilities | None, i: int, spans: list[Span], schema: Schema
 ) -> list[float] | list[None]:
     """P(exactly this segment) of each span."""
     if lattices is None or not spans:

@@ -13,7 +13,7 @@ from conseq.cli.app import COMMANDS
 from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.options import Algorithm, Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
 from conseq.cli.writing import FORMATS as WRITERS
-from conseq.decoders.choose import DECODERS
+from conseq.decoders.auto import DECODERS
 from conseq.errors import ConseqError
 from conseq.features.presets import PRESETS
 from conseq.io import FORMATS

@@ -9,7 +9,7 @@ import pytest
 
 from conseq.cli.rules import Decoding
 from conseq.cli.summary import Summary
-from conseq.decoders.choose import DECODERS
+from conseq.decoders.auto import DECODERS
 from conseq.io import read
 from conseq.labeller import SequenceLabeller
 

@@ -204,13 +204,13 @@ def test_other_prices_change_costs_and_nothing_else():
     corpus = random_corpus(rng)
     program = Program.of(POOL, SCHEMA, corpus)
     prices = rng.choice([0.0, 0.5, 3.0, math.inf], len(POOL)).tolist()
-    other = program.priced(prices)
+    other = program.with_penalties(prices)
     fresh = Program.of([replace(r, penalty=p) for r, p in zip(POOL, prices, strict=True)], SCHEMA, corpus)
     labels = rng.integers(0, len(SCHEMA), corpus.n_tokens)
     violations = program.violations(labels)
     assert other.rules == fresh.rules
     assert other.penalties.tolist() == fresh.penalties.tolist()
-    assert other.is_extra.tolist() == fresh.is_extra.tolist()
+    assert other.is_nonlocal.tolist() == fresh.is_nonlocal.tolist()
     assert other.local_penalties == fresh.local_penalties
     np.testing.assert_array_equal(other.violations(labels), violations)
     np.testing.assert_array_equal(other.by_rule(violations), fresh.by_rule(violations))
@@ -223,17 +223,20 @@ def test_all_prices_from_hard_to_soft_and_back():
     program = Program.of([IfThen("a", "b")], SCHEMA, Corpus.from_sequences([["x"]]))
     violations = np.array([[1.0], [0.0]])
     assert program.costs(violations).tolist() == [math.inf, 0.0]
-    assert program.priced([2.0]).costs(violations).tolist() == [2.0, 0.0]
-    assert program.priced([2.0]).priced([math.inf]).costs(violations).tolist() == [math.inf, 0.0]
+    assert program.with_penalties([2.0]).costs(violations).tolist() == [2.0, 0.0]
+    assert program.with_penalties([2.0]).with_penalties([math.inf]).costs(violations).tolist() == [
+        math.inf,
+        0.0,
+    ]
     soft = Program.of([IfThen("a", "b", penalty=2.0)], SCHEMA, Corpus.from_sequences([["x"]]))
     assert soft.costs(violations).tolist() == [2.0, 0.0]
-    assert soft.priced([math.inf]).costs(violations).tolist() == [math.inf, 0.0]
+    assert soft.with_penalties([math.inf]).costs(violations).tolist() == [math.inf, 0.0]
 
 
 def test_what_prices_do_not_change_is_shared():
     program = Program.of(POOL, SCHEMA, random_corpus(np.random.default_rng(5)))
-    once = program.priced([1.0] * len(POOL))
-    twice = once.priced([2.0] * len(POOL))
+    once = program.with_penalties([1.0] * len(POOL))
+    twice = once.with_penalties([2.0] * len(POOL))
     assert once.counters is program.counters
     assert twice.automata is program.automata
     assert twice.origin is once.origin is program
@@ -242,13 +245,13 @@ def test_what_prices_do_not_change_is_shared():
 def test_prices_that_do_not_fit():
     program = Program.of([IfThen("a", "b"), IfThen("b", "a")], SCHEMA, Corpus.from_sequences([["x"]]))
     with pytest.raises(ValueError):
-        program.priced([1.0])
+        program.with_penalties([1.0])
     with pytest.raises(RuleError, match=r"the penalty is -1\.0"):
-        program.priced([1.0, -1.0])
+        program.with_penalties([1.0, -1.0])
     with pytest.raises(RuleError, match="the penalty is nan"):
-        program.priced([1.0, math.nan])
+        program.with_penalties([1.0, math.nan])
 
 
 def test_no_rules_have_no_prices():
-    program = Program.of([], SCHEMA, Corpus.from_sequences([["x"]])).priced([])
-    assert len(program.priced([])) == 0
+    program = Program.of([], SCHEMA, Corpus.from_sequences([["x"]])).with_penalties([])
+    assert len(program.with_penalties([])) == 0

@@ -11,7 +11,7 @@ import pytest
 import conseq
 from conseq import Limits, Status, decode
 from conseq.constraints import Segments
-from conseq.decoders.choose import DECODERS
+from conseq.decoders.auto import DECODERS
 from conseq.decoders.ilp import ILP
 from conseq.errors import ConseqError, DataError, RuleError, SchemaError, ScoreError
 

@@ -10,8 +10,8 @@ from problems_of_all_rules import WORDS, random_problems, random_rules, truth
 
 from conseq.constraints import Legal
 from conseq.corpus import Corpus
+from conseq.decoders.auto import DECODERS, Auto, decode_all
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import DECODERS, Auto, decode_all
 from conseq.errors import ConseqError
 from conseq.potentials import Potentials
 from conseq.problem import Problems, Status

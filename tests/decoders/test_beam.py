@@ -8,8 +8,8 @@ from problems_by_kind import KINDS, PRICES, random_problem
 
 from conseq.decoders.base import Limits
 from conseq.decoders.beam import Beam
+from conseq.decoders.chain.viterbi import Viterbi
 from conseq.decoders.enumeration import Enumerate
-from conseq.decoders.viterbi import Viterbi
 from conseq.problem import Status
 
 REPEATS = 40

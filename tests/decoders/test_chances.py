@@ -12,14 +12,14 @@ from conseq.constraints.base import HARD, Constraint
 from conseq.constraints.primitives import Counter, Linear
 from conseq.corpus import Corpus
 from conseq.decoders.base import Limits
-from conseq.decoders.chances import (
-    Lattices,
-    RuledLattice,
+from conseq.decoders.chain.marginals import Lattice, marginals
+from conseq.decoders.constrained_marginals import (
+    ConstrainedPosterior,
+    SpanProbabilities,
     constrained_marginals,
     constrained_marginals_all,
 )
 from conseq.decoders.enumeration import all_scores, labellings
-from conseq.decoders.marginals import Lattice, marginals
 from conseq.errors import ConseqError, InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
@@ -51,12 +51,12 @@ def check(problem: Problem, seed: int, place: str) -> None:
     for t in range(problem.n_tokens):
         expected = np.bincount(states[:, t], weights=p, minlength=problem.n_states)
         assert np.allclose(found.node[t], expected, rtol=0, atol=1e-9), place
-    check_spans(problem, RuledLattice.of(problem), states, p, seed, place)
+    check_spans(problem, ConstrainedPosterior.of(problem), states, p, seed, place)
 
 
 def check_spans(
     problem: Problem,
-    lattice: RuledLattice | Lattice,
+    lattice: ConstrainedPosterior | Lattice,
     states: np.ndarray,
     p: np.ndarray,
     seed: int,
@@ -111,16 +111,16 @@ def test_rules_that_cannot_matter_make_no_product_states() -> None:
     elsewhere = ByHand((Linear(((1, Counter(table, TESTS[0])),), 1.0),), penalty=1.0)
     never = ByHand((Linear(((1, Counter(table)),), 50.0),), penalty=HARD)
     with_them, without = chain(6, 3, [elsewhere, never]), chain(6, 3, [])
-    lattice = RuledLattice.of(with_them)
+    lattice = ConstrainedPosterior.of(with_them)
     assert lattice.ways.n_nodes == 6 * 3 + 2
     assert np.allclose(lattice.node, marginals(without.potentials).node, atol=1e-12)
-    assert RuledLattice.of(chain(6, 3, [at_most_one(3, 1)])).ways.n_nodes > 6 * 3 + 2
+    assert ConstrainedPosterior.of(chain(6, 3, [at_most_one(3, 1)])).ways.n_nodes > 6 * 3 + 2
 
 
 def test_local_rules_alone_need_no_product_states() -> None:
     problem = chain(5, 3, [not_there(3, 2, 1), not_there(3, 3, 0, 1.5)])
     problems = Problems(problem.potentials, problem.program)
-    lattice = Lattices(problems)[0]
+    lattice = SpanProbabilities(problems)[0]
     assert isinstance(lattice, Lattice)
     states, p, _ = distribution(problem)
     check_spans(problem, lattice, states, p, 0, "local")
@@ -155,15 +155,15 @@ def test_lattices_give_up_early_and_only_those_of_long_sequences() -> None:
     """Three rules that double the states each: 2³ times those of the chain are too many, if not in truth."""
     rules = [at_most_one(3, label, 1.0) for label in range(3)]
     problem = chain(12, 3, rules)
-    exact = RuledLattice.of(problem)
-    doubled = [RuledLattice.of(chain(12, 3, [rule])).ways.n_nodes / (12 * 3 + 2) for rule in rules]
+    exact = ConstrainedPosterior.of(problem)
+    doubled = [ConstrainedPosterior.of(chain(12, 3, [rule])).ways.n_nodes / (12 * 3 + 2) for rule in rules]
     expected = int((12 * 3 + 2) * np.prod(doubled))
     problems = Problems(problem.potentials, problem.program)
-    found = Lattices(problems, Limits(states=10 * expected))[0]
-    assert isinstance(found, RuledLattice)
+    found = SpanProbabilities(problems, Limits(states=10 * expected))[0]
+    assert isinstance(found, ConstrainedPosterior)
     assert np.array_equal(found.node, exact.node)
     with pytest.raises(ConseqError, match=r"^sequence 0 .*product states"):
-        Lattices(problems, Limits(states=expected - 1))[0]
+        SpanProbabilities(problems, Limits(states=expected - 1))[0]
 
 
 def test_messages_count_from_the_number_given() -> None:
@@ -178,7 +178,7 @@ def test_many_sequences_are_those_one_by_one() -> None:
     potentials = Potentials.of(rng.normal(size=(10, 3)), rng.normal(size=(3, 3)), offsets=[0, 4, 4, 5, 10])
     problems = Problems.of(potentials, Schema(["a", "b", "c"], "plain"), [at_most_one(3, 0, 1.0)])
     found = constrained_marginals_all(problems, threads=2)
-    for i, (problem, lattice) in enumerate(zip(problems, Lattices(problems), strict=True)):
+    for i, (problem, lattice) in enumerate(zip(problems, SpanProbabilities(problems), strict=True)):
         a, b = potentials.bounds(i)
         states, p, log_z = distribution(problem)
         assert found.log_partition[i] == pytest.approx(log_z, abs=1e-9)
@@ -196,7 +196,7 @@ def test_the_sequence_without_a_labelling_is_named() -> None:
 
 
 def test_spans_outside_and_masks_of_another_size_are_refused() -> None:
-    lattice = RuledLattice.of(chain(4, 3, [at_most_one(3, 1)]))
+    lattice = ConstrainedPosterior.of(chain(4, 3, [at_most_one(3, 1)]))
     with pytest.raises(ScoreError, match="not within"):
         lattice.span_probability(3, None, np.ones((2, 3), dtype=bool), None)
     with pytest.raises(ScoreError, match="before has the shape"):

@@ -13,7 +13,7 @@ from conseq.decoders.base import Limits
 from conseq.decoders.conflict import explain_infeasible, smallest_conflict, smallest_hitting
 from conseq.decoders.enumeration import Enumerate, labellings
 from conseq.decoders.ilp import ILP
-from conseq.decoders.satisfy import Undecided
+from conseq.decoders.lattice.satisfy import Undecided
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema

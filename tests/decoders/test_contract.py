@@ -19,8 +19,8 @@ from conseq.constraints import CONSTRAINTS, Segments
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.arrays import decode
+from conseq.decoders.auto import DECODERS, Auto
 from conseq.decoders.base import Limits
-from conseq.decoders.choose import DECODERS, Auto
 from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
 from conseq.decoders.lazy import Lazy

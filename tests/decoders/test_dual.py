@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conseq.decoders.lagrangian import Lagrangian, is_degree
 from problems_by_kind import KINDS, PRICES, random_problem
 
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
 from conseq.decoders.base import Limits
 from conseq.decoders.beam import search
+from conseq.decoders.chain.local import shifted
+from conseq.decoders.chain.viterbi import Viterbi, viterbi
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
-from conseq.decoders.lagrangian import Lagrangian, is_degree
-from conseq.decoders.relaxation import shifted
-from conseq.decoders.viterbi import Viterbi, viterbi
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema

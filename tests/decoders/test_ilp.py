@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conseq.decoders.trellis import Trellis
 from rules_by_hand import ByHand, at_most_one, clause, random_problem
 
 from conseq.constraints.primitives import Counter, Linear
 from conseq.decoders.base import Limits
+from conseq.decoders.chain.viterbi import Viterbi, viterbi
 from conseq.decoders.enumeration import Enumerate
-from conseq.decoders.highs import Assembly, dual_bound
 from conseq.decoders.ilp import ILP
-from conseq.decoders.trellis import Trellis
-from conseq.decoders.viterbi import Viterbi, viterbi
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems, Status
 from conseq.schema import Schema
+from conseq.solver import Assembly, dual_bound
 
 SCHEMA = Schema(["a", "b", "c"], "plain")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.decoders.marginals import Lattice, marginals, span_probability
+from conseq.decoders.chain.marginals import Lattice, marginals, span_probability
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 

@@ -6,8 +6,8 @@ import naive
 import numpy as np
 import pytest
 
-from conseq.decoders.nbest import nbest
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.nbest import nbest
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.potentials import Potentials
 
 

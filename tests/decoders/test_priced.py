@@ -23,8 +23,8 @@ from conseq.constraints import HARD, Segments
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
+from conseq.decoders.auto import decode_all
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import decode_all
 from conseq.potentials import Potentials
 from conseq.problem import Problems
 from conseq.schema import Schema
@@ -69,7 +69,7 @@ def test_repriced_again_and_again_it_decodes_as_one_made_anew(decoder, part):
         decode_all(problems, decoder)  # so that all that is kept with the program is there
         for _ in range(3):
             prices = other_prices(rng, len(program.rules))
-            program = program.priced(prices)
+            program = program.with_penalties(prices)
             found = decode_all(Problems(problems.potentials, program), decoder)
             same(found, decode_all(anew(problems, prices), decoder))
 
@@ -80,7 +80,7 @@ def test_a_repriced_problem_is_solved(seed):
     rng = np.random.default_rng(1000 + seed)
     problems = random_problems(1000 + seed)
     prices = other_prices(rng, len(problems.program.rules))
-    repriced = Problems(problems.potentials, problems.program.priced(prices))
+    repriced = Problems(problems.potentials, problems.program.with_penalties(prices))
     found = decode_all(repriced, "auto")
     for i, problem in enumerate(anew(problems, prices)):
         best = float(all_scores(problem, all_labellings(problem)).max())
@@ -94,7 +94,7 @@ def test_every_other_decoder_sees_the_new_prices(decoder):
         problems = random_problems(2000 + seed)
         decode_all(problems, decoder)
         prices = other_prices(rng, len(problems.program.rules))
-        found = decode_all(Problems(problems.potentials, problems.program.priced(prices)), decoder)
+        found = decode_all(Problems(problems.potentials, problems.program.with_penalties(prices)), decoder)
         expected = decode_all(anew(problems, prices), decoder)
         np.testing.assert_array_equal(found.scores, expected.scores)
         np.testing.assert_array_equal(found.bounds, expected.bounds)
@@ -105,7 +105,7 @@ def test_the_first_program_keeps_its_prices():
         rng = np.random.default_rng(seed)
         problems = random_problems(3000 + seed)
         before = decode_all(problems)
-        other = problems.program.priced(other_prices(rng, len(problems.program.rules)))
+        other = problems.program.with_penalties(other_prices(rng, len(problems.program.rules)))
         decode_all(Problems(problems.potentials, other))
         same(decode_all(problems), before)
 
@@ -116,13 +116,13 @@ def test_a_rule_that_was_free_is_charged_once_it_costs_something():
     scores = Potentials.of([[2.0, 0.0], [0.0, 2.0]] * 2 + [[2.0, 0.0]])
     program = Program.of([Segments("at most", 1, "a", penalty=0.0)], schema, corpus)
     assert decode_all(Problems(scores, program))[0].labels == list("ababa")
-    dear = program.priced([HARD])
+    dear = program.with_penalties([HARD])
     assert decode_all(Problems(scores, dear))[0].violations == {}
-    assert decode_all(Problems(scores, dear.priced([0.0])))[0].labels == list("ababa")
-    middling = decode_all(Problems(scores, dear.priced([0.0]).priced([1.5])))[0]
+    assert decode_all(Problems(scores, dear.with_penalties([0.0])))[0].labels == list("ababa")
+    middling = decode_all(Problems(scores, dear.with_penalties([0.0]).with_penalties([1.5])))[0]
     assert middling.labels == list("ababa")
     assert middling.score == 10 - 2 * 1.5
-    expected = decode_all(Problems(scores, program.priced([2.5])))[0]
+    expected = decode_all(Problems(scores, program.with_penalties([2.5])))[0]
     assert expected.score == 10 - 2 * 2  # two labels given up cost less than two rules broken
 
 
@@ -144,7 +144,9 @@ def test_two_threads_at_once_get_what_one_gets():
         prices = [rng.choice([0.0, 0.3, 1.0, 2.5], len(rules)).tolist() for _ in range(8)]
 
         def answer(penalties: list[float], problems: Problems = problems) -> Decodings:
-            return decode_all(Problems(problems.potentials, problems.program.priced(penalties)), "lazy")
+            return decode_all(
+                Problems(problems.potentials, problems.program.with_penalties(penalties)), "lazy"
+            )
 
         with ThreadPoolExecutor(2) as pool:
             found = list(pool.map(answer, prices))

@@ -11,8 +11,8 @@ from problems_by_kind import KINDS, PRICES, random_problem
 from rules_by_hand import at_most_one
 
 from conseq.decoders.base import Limits
+from conseq.decoders.constrained_nbest import n_best_all, n_best_decodings
 from conseq.decoders.enumeration import all_scores, labellings
-from conseq.decoders.ranked import n_best_all, n_best_decodings
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conseq.decoders.readers import Readers
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems
 
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
-from conseq.decoders.readers import Readers
-from conseq.decoders.relaxation import folded, shifted
+from conseq.decoders.chain.local import shifted, with_local_constraints
 from conseq.kernels import softdd
 from conseq.potentials import Potentials
 from conseq.problem import Problem
@@ -52,18 +52,18 @@ def test_folded_scores_have_the_local_rules_in_them(seed):
         for p, penalty in problem.program.local_penalties.items():
             broken = totals(problem, problem.charges[p].primitive, paths)
             wanted[broken > 0] -= penalty * broken[broken > 0]
-        assert same(model_scores(folded(problem), paths), wanted), f"seed {seed}"
+        assert same(model_scores(with_local_constraints(problem), paths), wanted), f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_sequences_at_once_are_folded_as_one_by_one(seed):
     problems = random_problems(seed, 4)
-    together = folded(problems)
+    together = with_local_constraints(problems)
     for i, problem in enumerate(problems):
         if problem.n_tokens:
             paths = all_labellings(problem)
             found = model_scores(together[i], paths)
-            assert same(found, model_scores(folded(problem), paths)), f"sequence {i}"
+            assert same(found, model_scores(with_local_constraints(problem), paths)), f"sequence {i}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -90,7 +90,7 @@ def test_the_kernel_shifts_as_the_definition_does(seed):
         given = np.where(readers.ceilings > 0, rng.exponential(2, program.n_linear), 0.0)
         if not problem.n_tokens or not given.any():
             continue
-        potentials = folded(problem)
+        potentials = with_local_constraints(problem)
         unary, pairwise, start, end, offsets, _ = potentials.arrays()
         moves = readers.moves(potentials)
         moved = softdd.shifted_chain((unary, pairwise, start, end), program.sums, moves, given)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conseq.decoders.readers import Readers
+from conseq.decoders.search import Search, Workspace, lowered
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems, truth
 
 from conseq.decoders.base import Best, Limits
+from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.lazy import refine, wanted
-from conseq.decoders.readers import Readers
-from conseq.decoders.relaxation import folded
-from conseq.decoders.search import Search, Workspace, lowered
 from conseq.problem import Problem
 
 SEEDS = range(8 if config.DISABLE_JIT else 150)
@@ -22,7 +22,10 @@ def feasible(seed: int) -> list[Problem]:
     """Problems of at least one token, whose scores and local rules allow some labelling."""
     found = []
     for problem in random_problems(seed, 4):
-        if problem.n_tokens and model_scores(folded(problem), all_labellings(problem)).max() > -np.inf:
+        if (
+            problem.n_tokens
+            and model_scores(with_local_constraints(problem), all_labellings(problem)).max() > -np.inf
+        ):
             found.append(problem)
     return found
 
@@ -30,7 +33,7 @@ def feasible(seed: int) -> list[Problem]:
 def relaxed_scores(problem: Problem, primitives: list[int]) -> dict[tuple[int, ...], float]:
     """Each labelling's score under the local rules and these primitives alone."""
     paths = all_labellings(problem)
-    scores = model_scores(folded(problem), paths)
+    scores = model_scores(with_local_constraints(problem), paths)
     n, length = paths.shape
     labels = problem.label_of[paths].ravel()
     starts = np.full(n, problem.first_token)
@@ -42,7 +45,7 @@ def relaxed_scores(problem: Problem, primitives: list[int]) -> dict[tuple[int, .
 
 
 def some_primitives(problem: Problem, rng: np.random.Generator) -> list[int]:
-    extra = np.flatnonzero(problem.program.is_extra)
+    extra = np.flatnonzero(problem.program.is_nonlocal)
     return extra[rng.random(len(extra)) < 0.6].tolist()
 
 
@@ -60,7 +63,7 @@ def test_the_best_labelling_under_some_primitives(seed):
     for problem in feasible(seed):
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng) if rng.random() < 0.5 else None
-        search = Search.of(problem, folded(problem), multipliers)
+        search = Search.of(problem, with_local_constraints(problem), multipliers)
         everything = relaxed_scores(problem, list(range(len(problem.charges))))
         most = max(relaxed_scores(problem, primitives).values())
         least = max(everything.values())
@@ -84,12 +87,14 @@ def test_the_best_labelling_under_some_primitives(seed):
 def test_a_floor_loses_no_labelling_that_reaches_it(seed):
     rng = np.random.default_rng(seed)
     for problem in feasible(seed):
-        primitives = np.flatnonzero(problem.program.is_extra).tolist()
+        primitives = np.flatnonzero(problem.program.is_nonlocal).tolist()
         scores = relaxed_scores(problem, primitives)
         best = max(scores.values())
         if best == -np.inf:
             continue
-        search = Search.of(problem, folded(problem), random_multipliers(problem, primitives, rng))
+        search = Search.of(
+            problem, with_local_constraints(problem), random_multipliers(problem, primitives, rng)
+        )
         at = search.best(primitives, search.band(lowered(best), MANY), -np.inf, MANY)
         assert at.value == pytest.approx(best, rel=1e-8, abs=1e-8)
         above = best + 1e-3 * (1 + abs(best))
@@ -101,9 +106,9 @@ def test_a_floor_loses_no_labelling_that_reaches_it(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_little_room_gives_an_upper_bound(seed):
     for problem in feasible(seed):
-        primitives = np.flatnonzero(problem.program.is_extra).tolist()
+        primitives = np.flatnonzero(problem.program.is_nonlocal).tolist()
         best = max(relaxed_scores(problem, primitives).values())
-        search = Search.of(problem, folded(problem))
+        search = Search.of(problem, with_local_constraints(problem))
         for states in (1, 2, 5, 20):
             found = search.best(primitives, search.band(-np.inf, MANY), -np.inf, states)
             if found.is_exhaustive and found.states is None:
@@ -121,7 +126,9 @@ def test_refine_from_any_start_ends_with_the_optimum(seed):
         best = Best(problem)
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng)
-        search = Search.of(problem, folded(problem), multipliers, Readers.of(problem.program), workspace)
+        search = Search.of(
+            problem, with_local_constraints(problem), multipliers, Readers.of(problem.program), workspace
+        )
         active = sorted({*primitives, *np.flatnonzero(multipliers).tolist()})
         refine(best, search, active, Limits())
         optimum = truth(problem)

@@ -7,9 +7,9 @@ import pytest
 from rules_by_hand import at_most_one, clause, not_there, random_problem
 
 from conseq.decoders.base import Limits
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.enumeration import labellings
 from conseq.decoders.twostage import TwoStage
-from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems, Status

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.potentials import Potentials
 
 
@@ -64,8 +64,8 @@ def test_a_long_sequence_needs_little_memory():
     script = """if True:
         import resource
         import numpy as np
-        from conseq.decoders.marginals import marginals
-        from conseq.decoders.viterbi import viterbi
+        from conseq.decoders.chain.marginals import marginals
+        from conseq.decoders.chain.viterbi import viterbi
         from conseq.potentials import Potentials
         def peak():
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

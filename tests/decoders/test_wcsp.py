@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from problems_of_all_rules import large_problem
 
 import conseq
+from conseq.decoders.auto import Auto
 from conseq.decoders.base import Limits
-from conseq.decoders.buckets import Buckets, elimination_order
-from conseq.decoders.choose import Auto
-from conseq.decoders.unrolled import Unrolled
-from conseq.decoders.wcsp import WCSP, Solution
+from conseq.decoders.chain_as_variables import ChainAsVariables
+from conseq.decoders.variables.buckets import Buckets, elimination_order
+from conseq.decoders.variables.wcsp import WCSP, Solution
 from conseq.errors import ScoreError
 from conseq.problem import Status
 
@@ -218,7 +218,7 @@ def test_mistakes_are_sentences(make, says):
 def test_longer_sequences_have_the_optimum_of_auto(seed):
     problem = large_problem(seed, 10, 4, 4)
     wanted = Auto().decode(problem, limits=Limits(seconds=5))
-    found = Unrolled().decode(problem, limits=Limits(seconds=5))
+    found = ChainAsVariables().decode(problem, limits=Limits(seconds=5))
     assert found.certificate.bound >= wanted.score - 1e-7 * (1 + abs(wanted.score))
     if found.certificate.status is Status.OPTIMAL:
         assert found.score == pytest.approx(wanted.score)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import naive_reading
 import numpy as np
 import pytest
-
 from conseq.kernels.reading import fill_rests, follow, read_best
 
 

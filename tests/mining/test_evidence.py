@@ -8,7 +8,7 @@ from labelled_corpora import SCHEMAS, random_corpus, random_labels
 
 from conseq.constraints import IfThen, Segments
 from conseq.corpus import Corpus
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import DataError
 from conseq.mining.evidence import Evidence
 from conseq.potentials import Potentials

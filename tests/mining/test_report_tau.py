@@ -7,8 +7,8 @@ import pytest
 
 from conseq.constraints.language import parse_constraints
 from conseq.datasets import citations
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
-from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.evaluate import evaluate
 from conseq.labeller import SequenceLabeller

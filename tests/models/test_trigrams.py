@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from conseq.constraints.language import as_constraints
 from conseq.corpus import Corpus
-from conseq.decoders.choose import find_decoder
+from conseq.decoders.auto import find_decoder
+from conseq.decoders.constrained_nbest import n_best_decodings
 from conseq.decoders.enumeration import all_scores, labellings
-from conseq.decoders.ranked import n_best_decodings
 from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
 from conseq.models import csinf
 from conseq.models.distributions import Distributions, distributions, softmax

@@ -23,7 +23,7 @@ from conseq.benchmarks.crf_peer import measure as measure_crfsuite
 from conseq.benchmarks.presets import TASKS, Task, file_of, read
 from conseq.benchmarks.timing import best, timed
 from conseq.corpus import Corpus
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
 from conseq.evaluate import evaluate
 from conseq.features import Template, preset

@@ -28,16 +28,16 @@ from conseq.benchmarks import rules
 from conseq.benchmarks.timing import timed
 from conseq.constraints import Constraint, Segments
 from conseq.corpus import Corpus
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Decoder
 from conseq.decoders.batch import Decodings
 from conseq.decoders.beam import Beam
-from conseq.decoders.choose import decode_all
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
 from conseq.decoders.ilp import ILP
 from conseq.decoders.lazy import Lazy
 from conseq.decoders.readers import Readers
 from conseq.decoders.twostage import TwoStage
-from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
 from conseq.evaluate import evaluate_ids
 from conseq.io import read_columns

@@ -133,7 +133,7 @@ def _gain(sequence: CorpusSequence, before: list[str], after: list[str]) -> int:
 
 def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
     """The segment whose probability is nearest to one half, in a sequence of moderate length."""
-    from conseq.decoders.marginals import marginals
+    from conseq.decoders.chain.marginals import marginals
 
     spans = [
         (abs((span.confidence or 0.0) - 0.5), i, span)

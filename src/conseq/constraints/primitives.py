@@ -45,15 +45,12 @@ class Counter:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Σ weight · counter ≤ bound + per_token · (number of tokens).
-
-    The violation is how far the sum is beyond the bound (`degree`), or 1 if it is beyond it at all (`once`).
-    """
+    """Σ weight · counter ≤ bound + per_token · (number of tokens). The violation is how far it is beyond
+    that."""
 
     terms: tuple[tuple[int, Counter], ...]
     bound: float
     per_token: float = 0.0
-    once: bool = False
 
     @cached_property
     def tests(self) -> tuple[TokenTest, ...]:
@@ -94,13 +91,12 @@ class Linear:
 
     def excess(self, total: ArrayLike, length: int) -> Amounts:
         """The violation of sequences with these sums."""
-        beyond = np.maximum(0.0, np.asarray(total, dtype=np.float64) - self.limit(length))
-        return (beyond > 0).astype(np.float64) if self.once else beyond
+        return np.maximum(0.0, np.asarray(total, dtype=np.float64) - self.limit(length))
 
     @property
     def is_local(self) -> bool:
         """Whether every step can be charged by itself: nothing is ever taken back and nothing is free."""
-        return not self.once and self.bound == 0 and self.per_token == 0 and all(w > 0 for w, _ in self.terms)
+        return self.bound == 0 and self.per_token == 0 and all(w > 0 for w, _ in self.terms)
 
     def most(self, length: int) -> float:
         """A violation that no labelling of so many tokens exceeds."""
@@ -204,10 +200,7 @@ def _counting(linear: Linear, length: int) -> Automaton:
         final = linear.excess(after, length)
     else:  # charged when it happens: what is beyond the bound after the step and was not before it
         before = np.repeat(linear.excess(sums, length)[:, None], len(amounts), axis=1)
-        if linear.once:
-            inner = linear.excess(after, length) - before
-        else:
-            inner = np.where(before > 0, amounts[None, :], linear.excess(after, length))
+        inner = np.where(before > 0, amounts[None, :], linear.excess(after, length))
         opening = linear.excess(0, length)  # a bound below 0 is broken from the start
         first = sums == 0
         inner[first] = (linear.excess(after, length) - opening)[first]

@@ -21,13 +21,13 @@ from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive,
 from conseq.constraints.tokens import TokenTest
 from conseq.corpus import Corpus
 from conseq.errors import RuleError
-from conseq.kernels import tally
+from conseq.kernels import violations as kernel
 from conseq.schema import Schema
 
 Ints = NDArray[np.int64]
 
-PRICELESS = ("n_linear", "rule_of", "counters", "counter_list", "sums", "automata", "_classes")
-"""What a program computes once and what does not depend on prices."""
+SHARED = ("n_linear", "rule_of", "arrays", "counter_list", "_classes")
+"""What a program computes once and what does not depend on penalties."""
 
 
 class Charge(NamedTuple):
@@ -49,7 +49,7 @@ class Program:
     schema: Schema
     corpus: Corpus
     charges: tuple[Charge, ...]  # [P]
-    origin: Program | None = None  # the same rules at other prices, from which this program was made
+    origin: Program | None = None  # the same rules at other penalties, from which this program was made
 
     @classmethod
     def of(cls, rules: Iterable[Constraint], schema: Schema, corpus: Corpus) -> Program:
@@ -65,13 +65,13 @@ class Program:
         program.check_tokens()
         return program
 
-    def priced(self, penalties: Iterable[float]) -> Program:
-        """The same rules at other prices, [K]; what prices do not change is shared, so this is quick."""
-        priced = zip(self.rules, penalties, strict=True)
-        rules = tuple(replace(rule, penalty=float(penalty)) for rule, penalty in priced)
+    def with_penalties(self, penalties: Iterable[float]) -> Program:
+        """The same rules at other penalties, [K]; what these do not change is shared, so this is quick."""
+        pairs = zip(self.rules, penalties, strict=True)
+        rules = tuple(replace(rule, penalty=float(penalty)) for rule, penalty in pairs)
         charges = tuple(c._replace(penalty=rules[c.rule].penalty) for c in self.charges)
         other = Program(rules, self.schema, self.corpus, charges, self.origin or self)
-        for name in PRICELESS:
+        for name in SHARED:
             other.__dict__[name] = getattr(self, name)
         return other
 
@@ -107,13 +107,13 @@ class Program:
         return {p: c.penalty for p, c in enumerate(self.charges) if c.primitive.is_local and c.penalty > 0}
 
     @cached_property
-    def is_extra(self) -> NDArray[np.bool_]:
+    def is_nonlocal(self) -> NDArray[np.bool_]:
         """Which primitives cost something and cannot be charged step by step, [P]."""
         return np.array([c.penalty > 0 and not c.primitive.is_local for c in self.charges], dtype=bool)
 
-    def extra(self, violations: NDArray[np.float64]) -> Ints:
+    def nonlocal_violated(self, violations: NDArray[np.float64]) -> Ints:
         """The primitives with violations [P] that cost something and cannot be charged step by step."""
-        return np.flatnonzero((violations > 0) & self.is_extra)
+        return np.flatnonzero((violations > 0) & self.is_nonlocal)
 
     def classes(self, primitive: Primitive) -> Ints:
         """The class of each token of the corpus for a primitive, [T]."""
@@ -145,17 +145,9 @@ class Program:
         tokens = bounds[:-1] if first_token is None else np.asarray(first_token, dtype=np.int64)
         result = np.zeros((len(bounds) - 1, len(self)))
         if len(self):
-            tally.tally(
-                np.ascontiguousarray(labels, dtype=np.int32),
-                bounds,
-                np.ascontiguousarray(tokens),
-                len(self.schema) + 1,
-                self.counters,
-                self.sums,
-                self.automata,
-                0,
-                len(result),
-                result,
+            given = np.ascontiguousarray(labels, dtype=np.int32)
+            kernel.violations_of(
+                given, bounds, np.ascontiguousarray(tokens), self.arrays, 0, len(result), result
             )
         return result
 
@@ -179,8 +171,11 @@ class Program:
     # ── arrays for the kernel ───────────────────────────────────────────────────────────────────
 
     @cached_property
-    def counters(self) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """pairs[(Y+1)²+1], moves[·,3], masks[·,T]: see `kernels/tally.py`."""
+    def arrays(self) -> kernel.Rules:
+        """All primitives as `kernels/violations.py` takes them."""
+        return kernel.Rules(len(self.schema) + 1, self._counters(), self._sums(), self._automata())
+
+    def _counters(self) -> kernel.Counters:
         tests = list(dict.fromkeys(c.test for c in self.counter_list if c.test is not None))
         moves = []
         for j, counter in enumerate(self.counter_list):
@@ -196,36 +191,30 @@ class Program:
         masks = np.zeros((len(tests), self.corpus.n_tokens), dtype=bool)
         for row, test in zip(masks, tests, strict=True):
             row[:] = self.token_classes((test,)) == 1
-        return pairs.astype(np.int64), np.ascontiguousarray(table[:, 1:]), masks
+        return kernel.Counters(pairs.astype(np.int64), np.ascontiguousarray(table[:, 1:]), masks)
 
     @cached_property
     def counter_list(self) -> list[Counter]:
         found = {id(c): c for charge in self.charges for _, c in getattr(charge.primitive, "terms", ())}
         return list(found.values())
 
-    @cached_property
-    def sums(self) -> tuple[Ints, Ints, NDArray[np.float64]]:
-        """rows[R+1], terms[·,2], limits[R,3]: see `kernels/tally.py`."""
+    def _sums(self) -> kernel.Sums:
         number = {id(c): j for j, c in enumerate(self.counter_list)}
         linears = [c.primitive for c in self.charges if isinstance(c.primitive, Linear)]
         terms = [[weight, number[id(counter)]] for linear in linears for weight, counter in linear.terms]
         rows = np.concatenate([[0], np.cumsum([len(linear.terms) for linear in linears])]).astype(np.int64)
-        limits = [[linear.bound, linear.per_token, float(linear.once)] for linear in linears]
-        return (
+        limits = [[linear.bound, linear.per_token] for linear in linears]
+        return kernel.Sums(
             rows,
             np.array(terms, dtype=np.int64).reshape(-1, 2),
-            np.array(limits, dtype=np.float64).reshape(-1, 3),
+            np.array(limits, dtype=np.float64).reshape(-1, 2),
         )
 
     @property
     def automaton_list(self) -> list[Automaton]:
         return [c.primitive for c in self.charges if isinstance(c.primitive, Automaton)]
 
-    @cached_property
-    def automata(
-        self,
-    ) -> tuple[Ints, NDArray[np.int16], NDArray[np.int16], NDArray[np.int32], NDArray[np.float64]]:
-        """machines[M,5], classes[·,T], steps, arcs, cost: see `kernels/tally.py`."""
+    def _automata(self) -> kernel.Automata:
         automata = self.automaton_list
         tests = list(dict.fromkeys(a.tests for a in automata if a.tests))
         machines: list[list[int]] = []
@@ -243,7 +232,7 @@ class Program:
         classes = np.zeros((len(tests), self.corpus.n_tokens), dtype=np.int16)
         for line, test in zip(classes, tests, strict=True):
             line[:] = self.token_classes(test)
-        return (
+        return kernel.Automata(
             np.array(machines, dtype=np.int64).reshape(-1, 5),
             classes,
             np.concatenate(steps),

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.language import Rules, as_constraints
 from conseq.corpus import Corpus
+from conseq.decoders.auto import Auto, decode_all
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.decoders.choose import Auto, decode_all
 from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
@@ -51,7 +51,7 @@ def decode(
     labels       the names of the Y labels in the order of the columns, also as {0: name, …}; "0", "1", …
                  if there are none
     constraints  the text of rules, a path to it, or a list of rules or of lines
-    decoder      a name (`conseq.decoders.choose.DECODERS`) or a decoder with its options
+    decoder      a name (`conseq.decoders.auto.DECODERS`) or a decoder with its options
     scheme       how labels are written: plain, iob1, bio, bioes; None looks at them. It says what a segment
                  is, and forbids nothing: for that there is the rule `legal bio`
     tokens       the tokens of the sequence (a list of lists for several), for rules that look at them
@@ -92,7 +92,7 @@ def _answers(problems: Problems, decoder: str | Decoder, limits: Limits, n_best:
 
 def _ranked(problem: Problem, n: int, limits: Limits) -> Decoding:
     """The best labelling with the n best; without any, what is known of that."""
-    from conseq.decoders.ranked import n_best_decodings  # needed by few
+    from conseq.decoders.constrained_nbest import n_best_decodings  # needed by few
 
     ranked = n_best_decodings(problem, n, limits)
     return replace(ranked[0], n_best=ranked) if ranked else Auto().decode(problem, limits=limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, Protocol
 
@@ -65,7 +66,7 @@ class Best:
     begun: float = field(default_factory=time.perf_counter)
 
     def offer(self, states: ArrayLike | None) -> float:
-        """Keep the labelling if it is better; its score."""
+        """Keep the labelling (None: there is none) if it is better; its score."""
         if states is None:
             return -np.inf
         score = self.problem.score(states)
@@ -93,6 +94,10 @@ class Best:
         """Whether the answer is final: an optimum, or the proof that there is no labelling."""
         return self.closed or self.bound == -np.inf
 
+    def is_done(self, limits: Limits) -> bool:
+        """Whether the answer is final or the time is up."""
+        return self.settled or self.seconds >= limits.seconds
+
     @classmethod
     def of_empty(cls, problem: Problem) -> Decoding:
         """The answer for a sequence without tokens: its one labelling, unless that breaks a hard rule."""
@@ -102,3 +107,27 @@ class Best:
 
     def decoding(self, iterations: float) -> Decoding:
         return Decoding.of(self.problem, self.states, self.bound, iterations=iterations, seconds=self.seconds)
+
+
+def violated(problem: Problem, states: ArrayLike) -> list[int]:
+    """The primitives that a labelling violates and pays for, except those that the scores charge step by
+    step."""
+    return problem.program.nonlocal_violated(problem.violations(states)).tolist()
+
+
+def bring_in(first: Iterable[int], solve: Callable[[list[int]], Iterable[int] | None], rounds: int) -> int:
+    """Solve under the primitives that were violated so far until an answer violates no other; the rounds.
+
+    Penalties are ≥ 0, so leaving primitives out can only raise the optimum: an answer that is best under
+    some of them and violates no other is best under all. `solve` takes the primitives brought in, and gives
+    those that its answer violates, or None to give up.
+    """
+    active: list[int] = []
+    wanted: Iterable[int] | None = first
+    for done in range(rounds):
+        new = [] if wanted is None else sorted(set(wanted).difference(active))
+        if not new:
+            return done
+        active += new
+        wanted = solve(list(active))
+    return rounds

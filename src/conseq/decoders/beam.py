@@ -2,37 +2,41 @@
 
     Problem ─→ Viterbi ─→ violated primitives are tracked ─→ beam ─→ violated by its best? ─→ … ─→ Decoding
 
-A labelling that is cut off after token t can at most reach
+A labelling that is cut off after some token can at most reach
 
-    score so far − charges so far + best rest of the chain − least that is still to be charged
+    score so far − cost so far + best completion in the lattice − minimum remaining cost of the automata
 
-which ranks the labellings. What is dropped can reach no more than the best rank among it; so the search gives
-an upper bound, too, and proves its answer where nothing dropped ranked above it.
-
-Axes: T tokens, S states, W labellings kept, M automata.
+which ranks the labellings. What is dropped can reach no more than the best rank among it; so the search
+gives an upper bound, too, and proves its answer where nothing dropped ranked above it.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.subproblems import Chain, Floats, Ints, Reading, fits
-from conseq.kernels.reading import follow
+from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.partial import Growth, PartialPaths
+from conseq.decoders.lattice.search import lowered
+from conseq.errors import RuleError
 from conseq.problem import Decoding, Problem
 
-NOTHING: Floats = np.empty(0)
-"""The multipliers of no sums."""
+States = NDArray[np.int32]
+CELLS_PER_STATE = 4
+"""The table of an automaton keeps a few bytes where a product state keeps many, so more of it may be kept."""
 
 
 @dataclass(frozen=True)
 class Beam:
-    """Beam search that keeps `width` labellings."""
+    """Beam search that keeps `width` labellings after each token."""
 
     name: ClassVar[str] = "beam"
 
@@ -46,135 +50,94 @@ class Beam:
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
         best.offer(hint)
-        chain = Chain(problem)
-        score, states = chain.solve(NOTHING, None)
-        best.prove(score)
+        potentials = with_local_constraints(problem)
+        paths = viterbi(potentials)
+        best.prove(float(paths.scores[0]))
         rounds = 0
-        if score > -np.inf:
-            best.offer(states)
-            rounds = self._rounds(best, chain, states, limits)
+        if best.bound > -np.inf:
+            best.offer(paths.states)
+            lattice = Lattice.of(potentials, len(problem.schema), lowered(best.score))
+            readers = Readers(problem, lattice, limits)
+            wanted = readers.usable(violated(problem, paths.states))
+            rounds = bring_in(wanted, lambda active: self._round(best, readers, active), limits.iterations)
         return best.decoding(iterations=1 + rounds)
 
-    def _rounds(self, best: Best, chain: Chain, states: NDArray[np.int32], limits: Limits) -> int:
-        """Beams that track all that was violated so far, until nothing else is."""
-        problem = best.problem
-        ahead = chain.rests(NOTHING, None)
-        guides: dict[int, Guide] = {}
-        until = best.begun + limits.seconds
-        rounds = 0
-        while not best.settled and 1 + rounds < limits.iterations and best.seconds < limits.seconds:
-            broken = problem.program.extra(problem.violations(states)).tolist()
-            new = [p for p in broken if p not in guides and fits(problem, p, limits.states)]
-            if not new:
-                break
-            guides.update((p, Guide.of(Reading(problem, p, chain))) for p in new)
-            rounds += 1
-            found, bound = search(chain, ahead, list(guides.values()), self.width, best.score, until)
-            best.prove(bound)
-            for labelling in found:
-                best.offer(labelling)
-            if not found:
-                break
-            states = found[0]
-        return rounds
+    def _round(self, best: Best, readers: Readers, active: list[int]) -> list[int] | None:
+        """A beam that tracks all that was violated so far; what its best labelling violates."""
+        if best.is_done(readers.limits):
+            return None
+        until = best.begun + readers.limits.seconds
+        found, bound = beam_search(readers.lattice, readers.of(active), self.width, best.score, until)
+        best.prove(bound)
+        for states in found:
+            best.offer(states)
+        return readers.usable(violated(best.problem, found[0])) if found else None
 
 
-class Guide(NamedTuple):
-    """An automaton that reads along, and the most that it can still give (its charges are negative)."""
+class Readers:
+    """The primitives that can be tracked on a lattice as automata, made when they are first needed."""
 
-    reading: Reading
-    rests: Floats  # [T,Q,G]
+    def __init__(self, problem: Problem, lattice: Lattice, limits: Limits) -> None:
+        self.problem, self.lattice, self.limits = problem, lattice, limits
+        self._made: dict[int, Reader] = {}
+        self._refused: set[int] = set()
 
-    @classmethod
-    def of(cls, reading: Reading) -> Guide:
-        return cls(reading, reading.rests())
+    def of(self, primitives: Sequence[int]) -> list[Reader]:
+        return [self._made[p] for p in primitives]
+
+    def usable(self, primitives: Sequence[int]) -> list[int]:
+        """Those whose tables are small enough; leaving one out can only raise the bound."""
+        for p in primitives:
+            if p not in self._made and p not in self._refused:
+                self._make(p)
+        return [p for p in primitives if p in self._made]
+
+    def _make(self, p: int) -> None:
+        try:
+            reader = self.lattice.reader(self.problem, self.problem.charges[p])
+        except RuleError:  # a sum of too many different totals
+            self._refused.add(p)
+            return
+        if len(reader.next) * self.lattice.n_nodes <= CELLS_PER_STATE * self.limits.states:
+            self._made[p] = reader
+        else:
+            self._refused.add(p)
 
 
-def search(
-    chain: Chain, ahead: Floats, guides: list[Guide], width: int, floor: float, until: float = np.inf
-) -> tuple[list[NDArray[np.int32]], float]:
+def beam_search(
+    lattice: Lattice, readers: Sequence[Reader], width: int, floor: float, until: float = np.inf
+) -> tuple[list[States], float]:
     """Labellings above the floor, best first, and what no labelling can exceed (at least the floor).
 
-    ahead[T,S] + Σ rests must be at least what any rest of a labelling adds to its score minus charges. After
-    the time `until` (of time.perf_counter) the search is given up.
+    After the time `until` (of time.perf_counter) the search is given up.
     """
-    beam = _Beam(chain, ahead, guides, width, floor)
-    for t in range(len(ahead)):
+    growth, rest = Growth(lattice, readers), lattice.completions[0]
+    dropped = floor
+    for level in range(lattice.n_tokens + 1):
         if time.perf_counter() > until:
             return [], np.inf
-        beam.extend(t)
-    return beam.finish()
+        paths = growth.at(level)
+        if paths is None:
+            continue
+        chosen, most = _most_promising(growth, paths, rest, width, floor)
+        dropped = max(dropped, most)
+        growth.wait(growth.keep(paths.take(chosen)))
+    paths = growth.at(lattice.n_tokens + 1)
+    if paths is None:
+        return [], dropped
+    values = paths.score - paths.cost
+    order = np.argsort(-values, kind="stable")
+    found = [growth.states(paths, i) for i in order[values[order] > -np.inf].tolist()]
+    return found, max(dropped, float(values.max(initial=-np.inf)))
 
 
-class _Beam:
-    """W labellings of the first tokens, with their values and where each automaton stands."""
-
-    def __init__(self, chain: Chain, ahead: Floats, guides: list[Guide], width: int, floor: float) -> None:
-        self.chain = chain
-        self.ahead = ahead
-        self.guides = guides
-        self.width = width
-        self.values: Floats = np.zeros(1)
-        self.last: Ints = np.full(1, -1)  # START
-        self.at: Ints = np.array([[g.reading.machine.start] for g in guides], dtype=np.int64)  # [M,W]
-        self.floor = self.dropped = floor
-        self.states: list[Ints] = []  # per token, [W]
-        self.origins: list[Ints] = []  # per token, which labelling before it was extended, [W]
-
-    def extend(self, t: int) -> None:
-        """Every labelling by every state; then the most promising ones."""
-        values = self.values[:, None] + self._step(t)
-        ranks = values + self.ahead[t]
-        at = np.empty((len(self.guides), *values.shape), dtype=np.int64)
-        for m, (reading, rests) in enumerate(self.guides):
-            symbols = reading.symbols[reading.classes[t]]
-            read = (symbols, self._groups(reading), reading.group_of, self.at[m])
-            follow(*read, reading.machine.next, reading.price, rests[t], values, ranks, at[m])
-        at = at.reshape(len(self.guides), values.size)
-        chosen = self._choose(ranks.ravel(), at)
-        self.origins.append(chosen // values.shape[1])
-        self.last = chosen % values.shape[1]
-        self.states.append(self.last)
-        self.values = values.ravel()[chosen]
-        self.at = np.ascontiguousarray(at[:, chosen])
-
-    def _groups(self, reading: Reading) -> Ints:
-        """The groups of the last states, [W]."""
-        return np.append(reading.group_of, reading.n_groups)[self.last]
-
-    def _step(self, t: int) -> Floats:
-        """The scores of token t and the step to it, [W,S]."""
-        chain = self.chain
-        step = chain.step_pairwise[chain.step_kind[t], self.last] if t else chain.start
-        return np.asarray(step + chain.unary[t])
-
-    def _choose(self, ranks: Floats, at: Ints) -> Ints:
-        """The best candidates that differ in state or automata; those that do not have the same future."""
-        size = self.ahead.shape[1]
-        able = np.flatnonzero(ranks > self.floor)
-        chosen: list[int] = []
-        seen: set[tuple[int, bytes]] = set()
-        for i in able[np.argsort(-ranks[able], kind="stable")].tolist():
-            key = (i % size, at[:, i].tobytes())
-            if key in seen:
-                continue
-            if len(chosen) == self.width:
-                self.dropped = max(self.dropped, float(ranks[i]))
-                break
-            seen.add(key)
-            chosen.append(i)
-        return np.array(chosen, dtype=np.int64)
-
-    def finish(self) -> tuple[list[NDArray[np.int32]], float]:
-        """Charge the step to END; walk back."""
-        values = self.values + self.chain.end[self.last]
-        for m, (reading, _) in enumerate(self.guides):
-            values = values - reading.price[self.at[m], reading.symbols[0, self._groups(reading), -1]]
-        order = np.argsort(-values, kind="stable")
-        order = order[values[order] > -np.inf]
-        paths = np.empty((len(order), len(self.states)), dtype=np.int32)
-        walk = order
-        for t in range(len(self.states) - 1, -1, -1):
-            paths[:, t] = self.states[t][walk]
-            walk = self.origins[t][walk]
-        return list(paths), max(self.dropped, float(values.max(initial=-np.inf)))
+def _most_promising(
+    growth: Growth, paths: PartialPaths, rest: NDArray[np.float64], width: int, floor: float
+) -> tuple[NDArray[np.int64], float]:
+    """The best paths that differ in their future, and the best rank of the others."""
+    ranks = paths.score - paths.cost + rest[paths.node] - paths.remaining
+    able = np.flatnonzero(ranks > floor)
+    able = able[np.argsort(-ranks[able], kind="stable")]
+    _, first = np.unique(growth.keys(paths)[able], return_index=True)
+    able = able[np.sort(first)]
+    return able[:width], float(ranks[able[width]]) if len(able) > width else -np.inf

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.decoders.fronts import Reader
-from conseq.decoders.highs import Assembly
 from conseq.decoders.ilp import ILP
-from conseq.decoders.satisfy import Undecided, satisfy
-from conseq.decoders.trellis import Trellis
+from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.satisfy import Undecided, satisfy
 from conseq.problem import Problem, Status
+from conseq.solver import Assembly
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()
@@ -92,7 +91,7 @@ class Oracle:
 
     def _searched(self, chosen: set[int], most_nodes: int) -> NDArray[np.int32] | None:
         readers = [reader for rule, reader in self._readers if rule in chosen]
-        return satisfy(self._trellis, readers, most_nodes)
+        return satisfy(self._lattice, readers, most_nodes)
 
     def _decoded(self, chosen: set[int]) -> NDArray[np.int32] | None:
         program = self.problem.program
@@ -104,13 +103,13 @@ class Oracle:
         return found.states
 
     @cached_property
-    def _trellis(self) -> Trellis:
-        return Trellis.of(self.problem.potentials)
+    def _lattice(self) -> Lattice:
+        return Lattice.of(self.problem.potentials, len(self.problem.schema))
 
     @cached_property
     def _readers(self) -> list[tuple[int, Reader]]:
         hard = [c for c in self.problem.charges if np.isinf(c.penalty)]
-        return [(c.rule, Reader.of(self._trellis, self.problem, c)) for c in hard]
+        return [(c.rule, self._lattice.reader(self.problem, c)) for c in hard]
 
     def grown(self, rules: frozenset[int]) -> frozenset[int]:
         """A set around rules that hold together to which none can be added, as far as is decided in haste."""

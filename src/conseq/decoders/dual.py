@@ -1,34 +1,39 @@
-"""Dual decomposition with hard and soft constraints (Soft-DD): Viterbi again and again on shifted scores.
+"""Dual decomposition with hard and soft constraints (Soft-DD): best paths again and again on shifted scores.
 
     Problem ─→ Viterbi ─→ violated primitives are brought in ─→ steps down the dual ─→ … ─→ beam ─→ Decoding
 
-Every iteration gives an upper bound (`lagrangian.py`) and a labelling; the best of both are kept, and when
+Every iteration gives an upper bound (`lattice/dual.py`) and a labelling; the best of both are kept, and when
 they meet the labelling is optimal. The first iteration is plain Viterbi. Where a gap stays, a beam search
-that the multipliers guide looks for a better labelling and often closes it.
+that the multipliers of the sums guide looks for a better labelling and often closes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.beam import Guide, search
-from conseq.decoders.descent import Descent
-from conseq.decoders.subproblems import Floats
+from conseq.constraints.primitives import Linear
+from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
+from conseq.decoders.beam import Readers, beam_search
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.lattice.dual import DualFunction
+from conseq.decoders.lattice.lattice import Lattice, Reader, TooManyStates
+from conseq.decoders.lattice.search import lowered
+from conseq.kernels import multipliers as kernel
 from conseq.problem import Decoding, Problem
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Dual:
     """Dual decomposition.
 
-    step        how far to go at first, as a share of what would close the gap if the dual were linear
-    patience    iterations without a better bound after which steps are halved
-    shortest    when steps are this short, the gap is taken to be real
+    shortest    when steps are this share of Polyak's or shorter, the gap is taken to be real
     lost        iterations without any labelling after which a search begins
     width       labellings that the beam search keeps; 0: no search, dual decomposition alone
     widest      beams are widened up to this, fourfold each time, as long as the gap stays
@@ -45,9 +50,7 @@ class Dual:
 
     name: ClassVar[str] = "dual"
 
-    step: float = 1.5
-    patience: int = 4
-    shortest: float = 0.1
+    shortest: float = 1e-3
     lost: int = 30
     width: int = 32
     widest: int = 512
@@ -60,49 +63,106 @@ class Dual:
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
         best.offer(hint)
-        rounds = _Rounds(self, Descent(best, limits, self.step, self.patience, self.shortest))
-        while rounds.descend() and self.width and rounds.search():
-            pass
-        return best.decoding(iterations=rounds.iterations)
+        potentials = with_local_constraints(problem)
+        paths = viterbi(potentials)
+        best.prove(float(paths.scores[0]))
+        if best.bound == -np.inf:
+            return best.decoding(iterations=1)
+        best.offer(paths.states)
+        wanted = violated(problem, paths.states)
+        if best.closed or not wanted or limits.iterations <= 1:
+            return best.decoding(iterations=1)
+        lattice = Lattice.of(potentials, len(problem.schema), lowered(best.score))
+        descent = _Descent(self, best, DualFunction(problem, lattice), limits)
+        bring_in(wanted, descent.solve, limits.iterations)
+        return best.decoding(iterations=descent.iterations)
 
 
-class _Rounds:
-    """Descents and searches in turn."""
+class _Descent:
+    """Where the multipliers stand, and what was met on the way down."""
 
-    def __init__(self, options: Dual, descent: Descent) -> None:
-        self.options = options
-        self.descent = descent
-        self.best = descent.best
-        self.beams = 0.0
+    def __init__(self, options: Dual, best: Best, dual: DualFunction, limits: Limits) -> None:
+        self.options, self.best, self.dual, self.limits = options, best, dual, limits
+        self.readers = Readers(best.problem, dual.lattice, limits)
+        self.point: Floats = np.zeros(0)
+        self.best_point = self.point
+        self.refused: set[int] = set()
+        self.spread = _spread(dual.lattice.graph.gains)
+        self.iterations = 1.0
 
-    @property
-    def iterations(self) -> float:
-        """Viterbi runs; a beam of W labellings looks at W/S times as many steps as one."""
-        return self.descent.iterations + self.beams
+    def solve(self, active: list[int]) -> list[int] | None:
+        """Go down the dual until a labelling violates something new; where a gap stays, search."""
+        for p in active:
+            if p not in self.dual.members and p not in self.refused:
+                try:
+                    self.dual.add(p, self.limits.states)
+                except TooManyStates:
+                    self.refused.add(p)
+        new = self._descend(set(active))
+        if new or not self.options.width or self.best.is_done(self.limits):
+            return [*new]
+        return [*self._search(active, set(active))]
 
-    def descend(self) -> bool:
-        """Go down the dual; True if that has come to its end with a gap."""
-        return self.descent.run(self.options.lost if self.options.width else None)
+    def _descend(self, active: set[int]) -> set[int]:
+        """Steps down from the best point so far; primitives not active that a labelling met violates."""
+        point = np.append(self.best_point, np.zeros(len(self.dual) - len(self.best_point)))
+        state, self.best_point = kernel.descent(self.spread), point
+        while self.iterations < self.limits.iterations and not self.best.is_done(self.limits):
+            bound, excess, states = self.dual.value(point)
+            self.iterations += 1
+            self.best.prove(bound)
+            if states is None or bound == -np.inf:
+                return set()
+            self.best.offer(states)
+            if kernel.note(state, bound):
+                self.best_point = point
+            new = set(violated(self.best.problem, states)) - active
+            if new or self.best.closed or state[kernel.STEP] < self.options.shortest:
+                return new
+            if self.best.states is None and state[kernel.ROUNDS] >= self.options.lost and self.options.width:
+                return set()  # where there is no labelling, the dual falls forever
+            point = point.copy()
+            gap = kernel.gap_to_close(state, bound, self.best.score)
+            if not kernel.move(point, excess, self.dual.lower, self.dual.upper, gap):
+                return set()
+        return set()
 
-    def search(self) -> bool:
-        """Beams, wider and wider; True if they found something from which the dual can go on."""
-        dual, width = self.descent.dual, self.options.width
-        before = len(dual), self.best.states is None
-        ahead, guides = dual.guides(self.descent.best_point, self.descent.limits.states)
-        room = self.descent.limits.states // (self.best.problem.n_tokens * (1 + len(guides)))
-        while width <= min(room, self.options.widest) and not self._beam(ahead, guides, width):
+    def _search(self, active: list[int], known: set[int]) -> set[int]:
+        """Beams, wider and wider; primitives not active that a labelling met violates."""
+        tracked = self.readers.usable(active)
+        lattice, readers = self._guided(tracked)
+        width, until = self.options.width, self.best.begun + self.limits.seconds
+        room = self.limits.states // (self.best.problem.n_tokens * (1 + len(readers)))
+        while width <= min(room, self.options.widest):
+            found, bound = beam_search(lattice, readers, width, self.best.score, until)
+            self.iterations += width / self.best.problem.n_states
+            self.best.prove(bound)
+            new: set[int] = set()
+            for states in found:
+                self.best.offer(states)
+                new |= set(violated(self.best.problem, states)) - known
+            if new or self.best.settled or bound == np.inf:
+                return new
             width *= 4
-        self.descent.restart()
-        return (len(dual), self.best.states is None) != before and not self.best.closed
+        return set()
 
-    def _beam(self, ahead: Floats, guides: list[Guide], width: int) -> bool:
-        """One beam search; True if a wider one would be of no use or must not be."""
-        descent = self.descent
-        before = len(descent.dual)
-        until = self.best.begun + descent.limits.seconds
-        found, bound = search(descent.dual.chain, ahead, guides, width, self.best.score, until)
-        self.beams += width / self.best.problem.n_states
-        self.best.prove(bound)
-        for states in found:
-            descent.offer(states)
-        return self.best.closed or bound in (-np.inf, np.inf) or len(descent.dual) > before
+    def _guided(self, tracked: list[int]) -> tuple[Lattice, list[Reader]]:
+        """The lattice shifted by the multipliers of the tracked sums, and readers that give back what it
+        pays."""
+        problem, lattice = self.best.problem, self.dual.lattice
+        gains, readers = lattice.graph.gains, self.readers.of(tracked)
+        multipliers = self.dual.sums_at(self.best_point)
+        for i, p in enumerate(tracked):
+            linear = problem.charges[p].primitive
+            if p in multipliers and isinstance(linear, Linear):
+                gains = gains - multipliers[p] * lattice.amounts(problem, linear)
+                amounts = np.tile(linear.alphabet[0], 2)
+                readers[i] = replace(readers[i], cost=readers[i].cost - multipliers[p] * amounts)
+        guided = lattice.with_gains(gains)
+        return guided, [replace(reader, lattice=guided) for reader in readers]
+
+
+def _spread(gains: Floats) -> float:
+    """How far apart the scores of edges lie: what a first guess of the gap may go by."""
+    finite = gains[np.isfinite(gains)]
+    return 1.0 + float(np.ptp(finite)) if len(finite) else 1.0

@@ -1,10 +1,11 @@
-"""The integer linear program: a shortest path through the trellis with rows for the constraints (paper 000).
+"""The integer linear program: a longest path through a lattice with rows for the constraints (Roth and Yih
+2005).
 
-    Problem ─→ Trellis ─→ Assembly (edges, rows) ─→ HiGHS ─→ states, bound
+    Problem ─→ Lattice ─→ Assembly (edges, rows) ─→ HiGHS ─→ states, bound
 
     max Σ score_e · e − Σ penalty · violation,   e ∈ {0,1},   flow conservation at every node
 
-Exact for all constraints. Without constraints the program is a shortest path, whose relaxation is whole.
+Exact for all constraints. Without constraints the program is a longest path, whose relaxation is whole.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.base import HARD
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.highs import Assembly, Outcome
-from conseq.decoders.ilp_rows import add_charge, add_flow, least_violation
-from conseq.decoders.relaxation import folded
-from conseq.decoders.trellis import Trellis
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.rows import add_charge, add_flow, least_violation
 from conseq.potentials import Potentials
 from conseq.problem import TOLERANCE, Decoding, Problem
+from conseq.solver import Assembly, Outcome
 
 MARGIN = 1e-9
 """Edges are kept if a labelling through them might reach the best score known, less this part of it."""
@@ -59,7 +60,7 @@ class ILP:
         best.offer(hint)
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
-        potentials = folded(problem)
+        potentials = with_local_constraints(problem)
         if self.prune:
             best.offer(_viterbi(potentials))
         nodes = self._solve(best, potentials, True, limits)
@@ -72,27 +73,28 @@ class ILP:
     def _solve(self, best: Best, potentials: Potentials, relax: bool, limits: Limits) -> int:
         """Improve the labelling and the bound; the number of nodes that HiGHS looked at."""
         known = best.score if self.prune else -np.inf
-        trellis = Trellis.of(potentials, known - MARGIN * (1 + abs(known)) if known > -np.inf else known)
-        best.prove(trellis.best)
-        if len(trellis) == 0:
+        floor = known - MARGIN * (1 + abs(known)) if known > -np.inf else known
+        lattice = Lattice.of(potentials, len(best.problem.schema), floor)
+        best.prove(lattice.best_score)
+        if lattice.is_empty:
             return 0
-        answer = self._assembly(best, trellis).solve(limits.seconds - best.seconds, relax, limits.nodes)
+        answer = self._assembly(best, lattice).solve(limits.seconds - best.seconds, relax, limits.nodes)
         if answer.values is not None:
-            best.offer(largest_flow(trellis, answer.values[: len(trellis)]))
+            best.offer(largest_flow(lattice, answer.values[: lattice.n_edges]))
         if answer.outcome is not Outcome.INFEASIBLE or best.states is None:  # else HiGHS met its tolerances
             best.prove(answer.bound)
         return answer.nodes
 
-    def _assembly(self, best: Best, trellis: Trellis) -> Assembly:
+    def _assembly(self, best: Best, lattice: Lattice) -> Assembly:
         assembly = Assembly()
-        edges = add_flow(assembly, trellis, trellis.score)
-        room = trellis.best - best.score + MARGIN * (1 + abs(best.score)) if self.prune else np.inf
+        edges = add_flow(assembly, lattice, lattice.graph.gains)
+        room = lattice.best_score - best.score + MARGIN * (1 + abs(best.score)) if self.prune else np.inf
         for charge in best.problem.charges:
             if charge.penalty == 0 or charge.primitive.is_local:  # the local ones are in the scores
                 continue
-            if charge.penalty * least_violation(charge.primitive, trellis.n_tokens) > room:
+            if charge.penalty * least_violation(charge.primitive, lattice.n_tokens) > room:
                 charge = charge._replace(penalty=HARD)  # no better labelling can afford to violate it
-            add_charge(assembly, trellis, edges, best.problem, charge)
+            add_charge(assembly, lattice, edges, best.problem, charge)
         return assembly
 
 
@@ -109,12 +111,11 @@ def _viterbi(potentials: Potentials) -> NDArray[np.int32] | None:
     return paths.states if paths.scores[0] > -np.inf else None
 
 
-def largest_flow(trellis: Trellis, flow: NDArray[np.float64]) -> NDArray[np.int32]:
-    """The states of the path of most flow, [T]: the labelling itself if the edges are whole."""
-    states = np.empty(trellis.n_tokens + 1, dtype=np.int32)
-    at = trellis.n_states
-    for t, (a, b) in enumerate(zip(trellis.offsets[:-1].tolist(), trellis.offsets[1:].tolist(), strict=True)):
-        ways = a + np.flatnonzero(trellis.before[a:b] == at)
-        at = int(trellis.after[ways[np.argmax(flow[ways])]])
-        states[t] = at
-    return states[:-1]
+def largest_flow(lattice: Lattice, flow: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The states of the path of most flow, [L]: the labelling itself if the edges are whole."""
+    path, node = [], 0
+    while node < lattice.n_nodes - 1:
+        a, b = lattice.graph.first[node : node + 2].tolist()
+        path.append(a + int(np.argmax(flow[a:b])))
+        node = int(lattice.graph.targets[path[-1]])
+    return lattice.states_of(np.array(path))

@@ -1,10 +1,11 @@
-"""Two stages: the model's best score, then the labelling near it that breaks the rules least (paper 000).
+"""Two stages: the model's best score, then the labelling near it that breaks the rules least (Roth and Yih
+2005).
 
 stage 1    Z* = max_y s(y), the constraints left out
 stage 2    min Σ penalty · violation over the band s(y) ≥ Z* − (1 − τ) · |Z*|; of equal costs the highest s(y)
 
-Problem ─→ Trellis of the band ─┬─→ Pareto fronts of the rules that matter (`fronts.py`) ─┬─→ Decoding
-                                └─→ integer program, solved twice                        ─┘
+Problem ─→ Lattice of the band ─┬─→ Pareto fronts of the rules that matter ─┬─→ Decoding
+                                └─→ integer program, solved twice          ─┘
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.fronts import Found, Reader, at_most, cheapest
-from conseq.decoders.highs import Answer, Assembly, Outcome
+from conseq.constraints.primitives import Linear
+from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violated
+from conseq.decoders.chain.local import shifted
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.ilp import largest_flow
-from conseq.decoders.ilp_rows import add_charge, add_flow
-from conseq.decoders.relaxation import shifted
-from conseq.decoders.trellis import Trellis
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.pareto import Found, at_most, cheapest
+from conseq.decoders.lattice.rows import add_charge, add_flow
 from conseq.errors import ConseqError
 from conseq.problem import TOLERANCE, Decoding, Problem
+from conseq.solver import Answer, Assembly, Outcome
 
 Floats = NDArray[np.float64]
 METHODS = ("auto", "search", "ilp")
+EDGES = -1
+"""Stands for the soft local constraints among the primitives that are brought in."""
 LOOSE = 1e-6
 """Rows with scores and costs are loosened by this times (1 + their bound)."""
 
@@ -77,7 +81,7 @@ class TwoStage:
         if band.top > -np.inf:
             band.offer(best.states)
             band.offer(hint)
-        if band.is_settled or len(band.trellis) == 0:
+        if band.is_settled or band.lattice.is_empty:
             return band.decoding(proved=True)
         proved = self.method != "ilp" and search(band, limits)
         if not proved and self.method != "search":
@@ -105,11 +109,12 @@ class Band:
         return cls(problem, top, floor)
 
     @cached_property
-    def trellis(self) -> Trellis:
-        """The edges of labellings in the band that break no hard local constraint."""
+    def lattice(self) -> Lattice:
+        """The labellings in the band that break no hard local constraint."""
         problem, charges = self.problem, enumerate(self.problem.charges)
         hard = {p: c.penalty for p, c in charges if c.primitive.is_local and np.isinf(c.penalty)}
-        return Trellis.of(shifted(problem.potentials, problem.program, hard, problem.first_token), self.floor)
+        potentials = shifted(problem.potentials, problem.program, hard, problem.first_token)
+        return Lattice.of(potentials, len(problem.schema), self.floor)
 
     @property
     def is_settled(self) -> bool:
@@ -132,16 +137,13 @@ class Band:
             return False
         return at_most(cost) < self.cost or score > self.score
 
-    def extra(self, states: NDArray[np.int32]) -> set[int]:
-        """The primitives that a labelling pays for, but for those that single edges are charged for."""
-        return set(self.problem.program.extra(self.problem.violations(states)).tolist())
-
     def edge_costs(self) -> Floats:
         """What the soft local constraints charge for each edge, [E]; the hard ones have no edges."""
-        costs = np.zeros(len(self.trellis))
+        costs = np.zeros(self.lattice.n_edges)
         for charge in self.problem.charges:
-            if charge.primitive.is_local and np.isfinite(charge.penalty):
-                costs += charge.penalty * self.trellis.reads(self.problem, charge.primitive)
+            linear = charge.primitive
+            if isinstance(linear, Linear) and linear.is_local and np.isfinite(charge.penalty):
+                costs += charge.penalty * self.lattice.amounts(self.problem, linear)
         return costs
 
     @property
@@ -159,39 +161,50 @@ class Band:
 
 
 def search(band: Band, limits: Limits) -> bool:
-    """Find the best labelling; whether it is proved.
+    """Find the best labelling; whether it is proved."""
+    readers: dict[int, Reader] = {}
+    proved, least = False, 0.0
 
-    Rules left out can only lower the cost. So a labelling that is cheapest under some of the rules and
-    violates no other is cheapest under all.
-    """
-    costs = band.edge_costs()
-    readers = {-1: Reader.of_edges(band.trellis, costs)} if costs.any() else {}
-    more = set() if band.states is None else band.extra(band.states)
-    least = 0.0
-    for _ in range(limits.iterations):
-        for p in sorted(more):
-            readers[p] = Reader.of(band.trellis, band.problem, band.problem.charges[p])
+    def solve(active: list[int]) -> list[int] | None:
+        nonlocal proved, least
+        for p in active:
+            if p not in readers:
+                edges = p == EDGES
+                readers[p] = (
+                    _of_edges(band) if edges else band.lattice.reader(band.problem, band.problem.charges[p])
+                )
         found = _rising(band, list(readers.values()), least, limits)
         if not found.is_complete:
-            return False
+            return None
         if found.states is None or not band.is_better(found.cost, found.score):
-            return True
+            proved = True
+            return None
         band.offer(found.states)
-        more = band.extra(found.states) - readers.keys()
-        if not more:
-            return True
         least = found.cost
-    return False
+        more = violated(band.problem, found.states)
+        proved = not set(more) - readers.keys()
+        return more
+
+    more = [] if band.states is None else violated(band.problem, band.states)
+    bring_in([EDGES, *more], solve, limits.iterations)
+    return proved
+
+
+def _of_edges(band: Band) -> Reader:
+    """What the edges cost by themselves, read by an automaton of one state."""
+    values, symbols = np.unique(band.edge_costs(), return_inverse=True)
+    stay = np.zeros((1, len(values)), dtype=np.int64)
+    return Reader(band.lattice, symbols.reshape(-1).astype(np.int64), stay, values[None], 0)
 
 
 def _rising(band: Band, readers: list[Reader], least: float, limits: Limits) -> Found:
     """The cheapest labelling, looked for under a low ceiling first, which keeps the fronts small."""
-    ceiling = max(least, sum(float(reader.least[0][-1, reader.start]) for reader in readers))
+    ceiling = max(least, sum(float(reader.minimum_remaining[0, reader.start]) for reader in readers))
     deadline = band.begun + limits.seconds
     while True:
         highest = at_most(band.cost)
         ceiling = min(at_most(ceiling), highest)
-        found = cheapest(band.trellis, readers, band.floor, ceiling, limits.states, deadline)
+        found = cheapest(band.lattice, readers, band.floor, ceiling, limits.states, deadline)
         band.work += 1
         if found.states is not None or not found.is_complete or found.cost > highest or found.cost == np.inf:
             return found
@@ -209,16 +222,16 @@ def solve(band: Band, limits: Limits) -> bool:
     called feasible programs infeasible. A labelling that needs this is not taken, and nothing is proved then.
     """
     assembly = Assembly()
-    edges = add_flow(assembly, band.trellis, -band.edge_costs())
+    edges = add_flow(assembly, band.lattice, -band.edge_costs())
     for charge in band.problem.charges:
         if charge.penalty > 0 and not charge.primitive.is_local:
-            add_charge(assembly, band.trellis, edges, band.problem, charge)
-    _add_row(assembly, band.trellis.score, band.floor)
+            add_charge(assembly, band.lattice, edges, band.problem, charge)
+    _add_row(assembly, band.lattice.graph.gains, band.floor)
     answer = _run(band, assembly, limits)
     if answer.outcome is not Outcome.SOLVED or not _meet(-band.cost, answer.bound):
         return answer.outcome is Outcome.INFEASIBLE and band.states is None
     _add_row(assembly, np.concatenate(assembly.gain), -band.cost)
-    assembly.maximise(band.trellis.score)
+    assembly.maximise(band.lattice.graph.gains)
     answer = _run(band, assembly, limits)
     return answer.outcome is Outcome.SOLVED and _meet(band.score, answer.bound)
 
@@ -227,7 +240,7 @@ def _run(band: Band, assembly: Assembly, limits: Limits) -> Answer:
     answer = assembly.solve(limits.seconds - band.seconds, nodes=limits.nodes)
     band.work += answer.nodes
     if answer.values is not None:
-        band.offer(largest_flow(band.trellis, answer.values[: len(band.trellis)]))
+        band.offer(largest_flow(band.lattice, answer.values[: band.lattice.n_edges]))
     return answer
 
 

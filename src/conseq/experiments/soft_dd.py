@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from conseq.constraints.base import HARD, Constraint
 from conseq.corpus import Corpus
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import decode_all
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
-from conseq.decoders.viterbi import viterbi
 from conseq.evaluate import Report, evaluate_ids
 from conseq.evaluate.resampling import compare_ids
 from conseq.experiments.common import Result, Say, markdown_table, read_splits, some

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Decoder, Limits
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.experiments.common import rest
 from conseq.labeller.learning import split

@@ -19,7 +19,7 @@ import numpy as np
 
 from conseq.constraints.base import HARD
 from conseq.corpus import Corpus
-from conseq.decoders.choose import decode_all
+from conseq.decoders.auto import decode_all
 from conseq.decoders.ilp import ILP
 from conseq.evaluate import Report, evaluate
 from conseq.experiments.common import Result, Say, p_values

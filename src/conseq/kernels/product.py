@@ -1,171 +1,194 @@
-"""A graph read by an automaton: the product of both, as small as it can be, as a graph again.
+"""A lattice read by an automaton: the product of both, as small as it can be, as a lattice again.
 
-    graph, read[E], automaton ─→ explore (pairs of node and state) ─→ merge (pairs with one future) ─→ rebuild
+    graph, steps, read[I], automaton ─→ explore (pairs of node and state) ─→ merge (pairs with one future) ─→
+    rebuild
 
-Graphs are those of `graph.py`. Two states of the automaton at the same node are merged if from there on the
-same edges are charged the same, up to a constant that is charged beforehand; pairs from which the sink cannot
-be reached vanish. So an automaton that cannot tell the ways of the graph apart leaves the graph as it was.
+Two states of the automaton at the same node are merged if from there on the same edges are charged the same,
+up to a constant that is charged beforehand; pairs from which the sink cannot be reached vanish. So an
+automaton that cannot tell the paths of the lattice apart leaves the lattice as it was.
 
-    charge of an edge = price · weight[q, symbol];    weight = inf: the edge must not be taken in this state
-    owed[i] = the least weight that pair i still has to pay; what is charged on an edge from i to j is
-        weight + owed[j] − owed[i]
+    cost of an edge = Σ over its steps of cost[q, symbol];   inf: it must not be taken
+    owed[i] = the least that pair i still has to pay; what is charged on an edge from i to j is
+        cost + owed[j] − owed[i]
 
-An automaton is (arcs[Q,A], weight[Q,A], start, price). Axes: B nodes, E edges, I pairs, Q states, A symbols.
+Axes: B nodes, E edges, I steps, P pairs, Q states, A symbols.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.lattice import Graph
+
 Array = NDArray[Any]
-Graph = tuple[Array, Array, Array, Array]
-Automaton = tuple[Array, Array, int, float]
-Pairs = tuple[Array, Array, Array]  # begins[B+1], memory[I] (states), reached[I] (best scores up to there)
-Reading = tuple[Array, Array, Array, Array, Array, Array, Array]
-"""targets, read, arcs, weight, table (see `enter`), same, owed"""
 
 SAME = 1e-12
-"""Weights that differ by no more are the same."""
+"""Costs that differ by no more than this times (1 + cost) are the same."""
+
+
+class Machine(NamedTuple):
+    """An automaton and what it reads: the symbols of edge e are read[begins[e]:begins[e+1]]."""
+
+    begins: Array  # [E+1]
+    read: Array  # [I]
+    arcs: Array  # [Q,A], the next state
+    cost: Array  # [Q,A]
+    start: int
+
+
+class Pairs(NamedTuple):
+    """A node and a state of the automaton; those of a node stand side by side, states rising."""
+
+    begins: Array  # [B+1]
+    memory: Array  # [P], the states
+    reached: Array  # [P], the best scores up to there
 
 
 @njit(nogil=True, cache=True)
-def explore(graph: Graph, rest: Array, read: Array, automaton: Automaton, floor: float, pairs: Pairs) -> int:
-    """Fill in the pairs that a way of at least `floor` may come to; their number, −1 if there is no room.
+def step_over(machine: Machine, q: int, e: int) -> tuple[int, float]:
+    """The state after an edge, and the cost of it."""
+    cost = 0.0
+    for i in range(machine.begins[e], machine.begins[e + 1]):
+        cost += machine.cost[q, machine.read[i]]
+        q = machine.arcs[q, machine.read[i]]
+    return q, cost
 
-    rest[B] is the most that the graph can add after each node, without this automaton.
+
+@njit(nogil=True, cache=True)
+def reach_of(graph: Graph) -> int:
+    """A power of 2 above the largest difference between the numbers of an edge's target and its source."""
+    most = 1
+    for node in range(len(graph.first) - 1):
+        for e in range(graph.first[node], graph.first[node + 1]):
+            most = max(most, graph.targets[e] - node)
+    size = 2
+    while size <= most:
+        size *= 2
+    return size
+
+
+@njit(nogil=True, cache=True)
+def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: int, pairs: Pairs) -> int:
+    """Fill in the pairs that a path of at least `floor` may come to; their number, −1 if there is no room.
+
+    rest[B] is the most that the lattice can add after each node, without this automaton; window is
+    `reach_of`. Of the best scores by (node, state) only those of `window` nodes are kept at a time.
     """
-    levels, first, targets, gains = graph
-    arcs, weight, start, price = automaton
-    begins, memory, reached = pairs
-    begins[0], begins[1], memory[0], reached[0] = 0, 1, start, 0.0
-    count, size = 1, len(arcs)
-    best = np.full((widest(levels), size), -np.inf)
-    for level in range(len(levels) - 2):
-        a, b, c = levels[level], levels[level + 1], levels[level + 2]
-        low, high = size, -1
-        for node in range(a, b):
-            for i in range(begins[node], begins[node + 1]):
-                for e in range(first[node], first[node + 1]):
-                    score = reached[i] + gains[e] - price * weight[memory[i], read[e]]
-                    total = score + rest[targets[e]]
-                    if total < floor or total == -np.inf:
-                        continue
-                    q, there = arcs[memory[i], read[e]], targets[e] - b
+    size, last = len(machine.arcs), len(graph.first) - 2
+    best = np.empty((window, size))
+    for row in range(window):
+        for q in range(size):
+            best[row, q] = -np.inf
+    best[0, machine.start] = 0.0
+    count = 0
+    for node in range(last + 1):
+        row = node & (window - 1)
+        pairs.begins[node] = count
+        for q in range(size):
+            if best[row, q] == -np.inf:
+                continue
+            if count == len(pairs.memory):
+                return -1
+            pairs.memory[count], pairs.reached[count] = q, best[row, q]
+            best[row, q] = -np.inf
+            count += 1
+        for i in range(pairs.begins[node], count):
+            for e in range(graph.first[node], graph.first[node + 1]):
+                target = graph.targets[e]
+                q, cost = step_over(machine, pairs.memory[i], e)
+                score = pairs.reached[i] + graph.gains[e] - cost
+                total = score + rest[target]
+                if total >= floor and total > -np.inf:
+                    there = target & (window - 1)
                     best[there, q] = max(best[there, q], score)
-                    low, high = min(low, q), max(high, q)
-        for node in range(b, c):
-            for q in range(low, high + 1):
-                if best[node - b, q] > -np.inf:
-                    if count == len(memory):
-                        return -1
-                    memory[count], reached[count] = q, best[node - b, q]
-                    best[node - b, q] = -np.inf
-                    count += 1
-            begins[node + 1] = count
+    pairs.begins[last + 1] = count
     return count
 
 
 @njit(nogil=True, cache=True)
-def widest(levels: Array) -> int:
-    """The most nodes of a level."""
-    most = 0
-    for k in range(len(levels) - 1):
-        most = max(most, levels[k + 1] - levels[k])
-    return most
+def find(pairs: Pairs, node: int, q: int) -> int:
+    """The number of the pair (node, q), −1 if there is none."""
+    low, high = pairs.begins[node], pairs.begins[node + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if pairs.memory[middle] < q:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < pairs.begins[node + 1] and pairs.memory[low] == q else -1
 
 
 @njit(nogil=True, cache=True)
-def enter(levels: Array, level: int, pairs: Pairs, present: bool, table: Array) -> None:
-    """table[node of the level, q] = the number of the pair; or −1 again if not `present`."""
-    begins, memory, _ = pairs
-    for node in range(levels[level], levels[level + 1]):
-        for i in range(begins[node], begins[node + 1]):
-            table[node - levels[level], memory[i]] = i if present else -1
-
-
-@njit(nogil=True, cache=True)
-def look(q: int, a: int, b: int, base: int, reading: Reading, k: int, leads: Array, weights: Array) -> None:
-    """Fill in row k for state q at a node with the edges a … b−1: the pair (as merged) that each leads to, or
-    −1, and its weight with what is owed there. `base` is the first node of the level they lead to.
-    """
-    targets, read, arcs, weight, table, same, owed = reading
+def look(
+    graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array, q: int, node: int
+) -> tuple[Array, Array]:
+    """For state q at a node: the pair (as merged) that each edge leads to, or −1, and its cost with what is
+    owed there."""
+    a, b = graph.first[node], graph.first[node + 1]
+    leads, costs = np.empty(b - a, dtype=np.int64), np.empty(b - a)
     for e in range(a, b):
-        leads[k, e - a], weights[k, e - a] = -1, 0.0
-        w = weight[q, read[e]]
-        if w < np.inf:
-            j = table[targets[e] - base, arcs[q, read[e]]]
+        leads[e - a], costs[e - a] = -1, 0.0
+        after, cost = step_over(machine, q, e)
+        if cost < np.inf:
+            j = find(pairs, graph.targets[e], after)
             if j >= 0 and same[j] >= 0:
-                leads[k, e - a], weights[k, e - a] = same[j], w + owed[j]
+                leads[e - a], costs[e - a] = same[j], cost + owed[j]
+    return leads, costs
 
 
 @njit(nogil=True, cache=True)
-def rows_for(first: Array, begins: Array) -> tuple[Array, Array]:
-    """Room for what `look` finds, for all pairs of any node."""
-    degree, most = 0, 0
-    for node in range(len(first) - 1):
-        degree = max(degree, first[node + 1] - first[node])
-        most = max(most, begins[node + 1] - begins[node])
-    return np.empty((most, degree), dtype=np.int64), np.empty((most, degree))
+def merge(graph: Graph, machine: Machine, floor: float, pairs: Pairs, same: Array, owed: Array) -> None:
+    """same[P] = the first pair of the same node and future, −1 for a pair that leads nowhere; owed[P]."""
+    last = len(graph.first) - 2
+    best = np.empty(len(same))
+    for i in range(pairs.begins[last], pairs.begins[last + 1]):
+        same[i], owed[i], best[i] = pairs.begins[last], 0.0, 0.0
+    for node in range(last - 1, -1, -1):
+        begin, end, degree = (
+            pairs.begins[node],
+            pairs.begins[node + 1],
+            graph.first[node + 1] - graph.first[node],
+        )
+        leads, costs = np.empty((end - begin, degree), dtype=np.int64), np.empty((end - begin, degree))
+        marks = np.zeros(end - begin, dtype=np.int64)
+        for i in range(begin, end):
+            to, paid = look(graph, machine, pairs, same, owed, pairs.memory[i], node)
+            least, most = np.inf, -np.inf
+            for d in range(degree):
+                leads[i - begin, d], costs[i - begin, d] = to[d], paid[d]
+                if to[d] >= 0:
+                    gain = graph.gains[graph.first[node] + d] - paid[d]
+                    least, most = min(least, paid[d]), max(most, gain + best[to[d]])
+            same[i], owed[i] = -1, 0.0
+            if most > -np.inf and pairs.reached[i] + most >= floor:
+                owed[i] = least if node > 0 else 0.0  # the root has no edge before it to charge it on
+                best[i] = most + owed[i]
+                same[i] = begin + first_alike(i - begin, owed[i], leads, costs, marks, same, begin)
 
 
 @njit(nogil=True, cache=True)
-def merge(
-    graph: Graph, read: Array, automaton: Automaton, floor: float, pairs: Pairs, same: Array, owed: Array
-) -> None:
-    """same[I] = the first pair of the same node and future, −1 for a pair that leads nowhere; owed[I]."""
-    levels, first, targets, gains = graph
-    arcs, weight, _, price = automaton
-    begins, memory, reached = pairs
-    table = np.full((widest(levels), len(arcs)), -1)
-    reading = (targets, read, arcs, weight, table, same, owed)
-    leads, weights = rows_for(first, begins)
-    best, marks = np.empty(len(same)), np.zeros(len(leads), dtype=np.int64)
-    sink = levels[-2]
-    for i in range(begins[sink], begins[sink + 1]):
-        same[i], owed[i], best[i] = begins[sink], 0.0, 0.0
-    for level in range(len(levels) - 3, -1, -1):
-        base = levels[level + 1]
-        enter(levels, level + 1, pairs, True, table)
-        for node in range(levels[level], base):
-            a, b, begin = first[node], first[node + 1], begins[node]
-            for i in range(begin, begins[node + 1]):
-                look(memory[i], a, b, base, reading, i - begin, leads, weights)
-                least, most = np.inf, -np.inf
-                for e in range(a, b):
-                    j, w = leads[i - begin, e - a], weights[i - begin, e - a]
-                    if j >= 0:
-                        least, most = min(least, w), max(most, gains[e] - price * w + best[j])
-                same[i], owed[i] = -1, 0.0
-                if most > -np.inf and reached[i] + most >= floor:
-                    owed[i] = least if node > 0 else 0.0  # the root has no edge before it to charge it on
-                    best[i] = most + price * owed[i]
-                    same[i] = begin + twin_of(i - begin, b - a, owed[i], leads, weights, marks, same, begin)
-        enter(levels, level + 1, pairs, False, table)
-
-
-@njit(nogil=True, cache=True)
-def twin_of(
-    k: int, degree: int, owed: float, leads: Array, weights: Array, marks: Array, same: Array, begin: int
+def first_alike(
+    k: int, owed: float, leads: Array, costs: Array, marks: Array, same: Array, begin: int
 ) -> int:
     """The first pair of the node with the same future as its k-th, or k itself; takes what is owed off row k.
 
     marks[k] is a number that rows which differ seldom share.
     """
     mark = 7
-    for d in range(degree):
-        weights[k, d] = weights[k, d] - owed if leads[k, d] >= 0 else 0.0
-        mark = (mark * 65599 + leads[k, d] * 31 + np.int64(np.rint(weights[k, d] * 1024))) & 0x3FFFFFFFFFFF
+    for d in range(leads.shape[1]):
+        costs[k, d] = costs[k, d] - owed if leads[k, d] >= 0 else 0.0
+        mark = (mark * 65599 + leads[k, d] * 31 + np.int64(np.rint(costs[k, d] * 1024))) & 0x3FFFFFFFFFFF
     marks[k] = mark
     for h in range(k):
         if same[begin + h] != begin + h or marks[h] != mark:
             continue
         equal = True
-        for d in range(degree):
-            if leads[h, d] != leads[k, d] or abs(weights[h, d] - weights[k, d]) > SAME:
+        for d in range(leads.shape[1]):
+            if leads[h, d] != leads[k, d] or abs(costs[h, d] - costs[k, d]) > SAME * (1 + abs(costs[k, d])):
                 equal = False
                 break
         if equal:
@@ -174,54 +197,31 @@ def twin_of(
 
 
 @njit(nogil=True, cache=True)
-def number_pairs(levels: Array, pairs: Pairs, same: Array, number: Array, new_levels: Array) -> int:
-    """number[I] = the new node of each pair that stays, −1 for the others; how many stay."""
-    begins = pairs[0]
-    count = 0
-    for level in range(len(levels) - 1):
-        for i in range(begins[levels[level]], begins[levels[level + 1]]):
+def rebuild(
+    graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The product: first, targets, gains, and the old node and edge behind each new one."""
+    number, nodes = np.empty(len(same), dtype=np.int64), np.empty(len(same), dtype=np.int64)
+    count, n_edges, n = 0, 0, 0
+    for node in range(len(graph.first) - 1):
+        for i in range(pairs.begins[node], pairs.begins[node + 1]):
             number[i] = -1
             if same[i] == i:
-                number[i] = count
+                number[i], nodes[count] = count, node
+                n_edges += graph.first[node + 1] - graph.first[node]
                 count += 1
-        new_levels[level + 1] = count
-    return count
-
-
-@njit(nogil=True, cache=True)
-def rebuild(
-    graph: Graph, read: Array, automaton: Automaton, pairs: Pairs, same: Array, owed: Array
-) -> tuple[Array, Array, Array, Array, Array]:
-    """The product: levels, first, targets, gains, and the node of the old graph behind each new one."""
-    levels, first, targets, gains = graph
-    arcs, weight, _, price = automaton
-    begins, memory, _ = pairs
-    number, new_levels = np.empty(len(same), dtype=np.int64), np.zeros(len(levels), dtype=np.int64)
-    count, n_edges, n = number_pairs(levels, pairs, same, number, new_levels), 0, 0
-    for node in range(len(first) - 1):
-        for i in range(begins[node], begins[node + 1]):
-            n_edges += first[node + 1] - first[node] if number[i] >= 0 else 0
-    nodes, new_first = np.empty(count, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
-    new_targets, new_gains = np.empty(n_edges, dtype=np.int64), np.empty(n_edges)
-    table = np.full((widest(levels), len(arcs)), -1)
-    reading = (targets, read, arcs, weight, table, same, owed)
-    leads, weights = rows_for(first, begins)
-    for level in range(len(levels) - 2):
-        enter(levels, level + 1, pairs, True, table)
-        for node in range(levels[level], levels[level + 1]):
-            a, b = first[node], first[node + 1]
-            for i in range(begins[node], begins[node + 1]):
-                if number[i] < 0:
-                    continue
-                nodes[number[i]] = node
-                look(memory[i], a, b, levels[level + 1], reading, 0, leads, weights)
-                for e in range(a, b):
-                    if leads[0, e - a] >= 0:
-                        new_targets[n] = number[leads[0, e - a]]
-                        new_gains[n] = gains[e] - price * (weights[0, e - a] - owed[i])
-                        n += 1
-                new_first[number[i] + 1] = n
-        enter(levels, level + 1, pairs, False, table)
-    if count:
-        nodes[count - 1], new_first[count] = len(first) - 2, n
-    return new_levels, new_first, new_targets[:n].copy(), new_gains[:n].copy(), nodes
+    first, targets = np.zeros(count + 1, dtype=np.int64), np.empty(n_edges, dtype=np.int64)
+    gains, edges = np.empty(n_edges), np.empty(n_edges, dtype=np.int64)
+    for i in range(len(same)):
+        if number[i] < 0:
+            continue
+        node = nodes[number[i]]
+        leads, costs = look(graph, machine, pairs, same, owed, pairs.memory[i], node)
+        for d in range(len(leads)):
+            if leads[d] >= 0:
+                edges[n] = graph.first[node] + d
+                targets[n] = number[leads[d]]
+                gains[n] = graph.gains[edges[n]] - (costs[d] - owed[i])
+                n += 1
+        first[number[i] + 1] = n
+    return first, targets[:n], gains[:n], nodes[:count], edges[:n]

@@ -1,66 +1,115 @@
 """Soft-DD for many sequences: Viterbi on scores that multipliers shift, until bound and labelling meet.
 
-    chain, rules (counters, sums and automata of `tally.py`), chosen sequences and their Viterbi labellings
+    chain, rules (`violations.Rules`), chosen sequences and their Viterbi labellings
         ─→ multipliers[n,K], bounds[n], scores[n], states (the best labellings met), runs[n]
 
     D(λ) = max_y (score(y) − Σ_k λ_k·x_k(y)) + Σ_k λ_k·limit_k,   0 ≤ λ_k ≤ penalty_k
 
 The scores are shifted counter by counter: score of a step − Σ_j w_j · table_j[step] with w_j = Σ_k λ_k ·
-coef_kj; what a counter counts on every step into a state is taken off that state's unary scores instead.
-Sums whose counters look at tokens, or that are charged once, get no multiplier; they are charged to the
-labellings all the same, and so are automata.
+coef_kj; what a counter counts on every step into a state is taken off that state's emission scores instead.
+Sums whose counters look at tokens get no multiplier; they are charged to the labellings all the same, and so
+are automata.
 
 Axes: T tokens, S states, J counters, K sums, P primitives.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.chain import both_ways, fill, longest, trace
-from conseq.kernels.multipliers import PATIENCE, dot, move, values, weigh
-from conseq.kernels.tally import judge, limit_of
+from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
+from conseq.kernels.violations import Rules, Sums, judge, limit_of
 
 Array = NDArray[Any]
-Counters = tuple[Array, Array, Array]
-Sums = tuple[Array, Array, Array]
-Automata = tuple[Array, Array, Array, Array, Array]
+
+
+class Scores(NamedTuple):
+    """A chain, see `Potentials`."""
+
+    unary: Array  # [T,S]
+    pairwise: Array  # [C,S,S]
+    start: Array  # [S]
+    end: Array  # [S]
+
+
+class Shifted(NamedTuple):
+    """Transition scores that multipliers have shifted."""
+
+    matrix: Array  # `chain.both_ways`
+    start: Array  # [S]
+    end: Array  # [S]
+
+
+class Effects(NamedTuple):
+    """Counter j counts bias[j,s] on every step into state s, and amounts[first[j]:first[j+1]] besides on its
+    own steps, written as from · (S+1) + to with S for START and END."""
+
+    bias: Array  # [J,S]
+    first: Array  # [J+1]
+    steps: Array
+    amounts: Array
+
+
+class Prices(NamedTuple):
+    """What violations cost; 0 for what is in the scores already."""
+
+    penalties: Array  # [P]
+    ceilings: Array  # [K], how far the multiplier of a sum may rise
+
+
+class Room(NamedTuple):
+    """Memory that all sequences share."""
+
+    delta: Array
+    reach: Array
+    tokens: Array
+    path: Array
+    labels: Array
+
+
+class Task(NamedTuple):
+    """What is the same for all sequences."""
+
+    scores: Scores
+    label_of: Array  # [S]
+    first_token: int  # where the first sequence begins in the rules' corpus
+    rules: Rules
+    prices: Prices
+    effects: Effects
+    most_runs: int
+    spread: float  # how far below the bound to aim at first
+
+
+class Found(NamedTuple):
+    """Of all sequences: at first what Viterbi found, then the best."""
+
+    states: Array  # [T]
+    bounds: Array  # [N]
+    scores: Array  # [N]
 
 
 @njit(nogil=True, cache=True)
-def restep(
-    chain: tuple[Array, Array, Array, Array],
-    work: tuple[Array, Array, Array],
-    moves: tuple[Array, Array, Array, Array],
-    j: int,
-    amount: float,
-) -> None:
-    """Take amount · table_j off the steps that a bias cannot express; an amount of 0 restores their scores.
-
-    chain = unary, pairwise, start, end;  work = matrix (`both_ways`), start, end;  moves = bias[J,S], first,
-    steps, amounts: counter j counts bias[j,s] on every step into state s, and the amounts besides on its own
-    steps, written as from · (S+1) + to with S for START and END.
-    """
-    _, pairwise, start, end = chain
-    matrix, begin, finish = work
-    _, first, steps, amounts = moves
-    size, kinds = len(start), len(pairwise)
-    for i in range(first[j], first[j + 1]):
-        a, b = steps[i] // (size + 1), steps[i] % (size + 1)
-        off = amount * amounts[i]
+def restep(scores: Scores, work: Shifted, effects: Effects, j: int, amount: float) -> None:
+    """Take amount · table_j off the steps that a bias cannot express; an amount of 0 restores their
+    scores."""
+    size, kinds = len(scores.start), len(scores.pairwise)
+    for i in range(effects.first[j], effects.first[j + 1]):
+        a, b = effects.steps[i] // (size + 1), effects.steps[i] % (size + 1)
+        off = amount * effects.amounts[i]
         if a == size:
-            begin[b] = begin[b] - off if amount != 0 else start[b]
+            work.start[b] = work.start[b] - off if amount != 0 else scores.start[b]
         elif b == size:
-            finish[a] = finish[a] - off if amount != 0 else end[a]
+            work.end[a] = work.end[a] - off if amount != 0 else scores.end[a]
         else:
             for c in range(kinds):
-                value = matrix[c, a, b] - off if amount != 0 else pairwise[c, a, b]
-                matrix[c, a, b] = value
-                matrix[kinds + c, b, a] = value
+                value = work.matrix[c, a, b] - off if amount != 0 else scores.pairwise[c, a, b]
+                work.matrix[c, a, b] = value
+                work.matrix[kinds + c, b, a] = value
 
 
 @njit(nogil=True, cache=True)
@@ -77,25 +126,16 @@ def rebias(unary: Array, a: int, b: int, bias: Array, weights: Array, tokens: Ar
 
 
 @njit(nogil=True, cache=True)
-def best_path(
-    tokens: Array,
-    work: tuple[Array, Array, Array],
-    kind: Array,
-    length: int,
-    delta: Array,
-    reach: Array,
-    path: Array,
-) -> float:
-    """Viterbi on the working scores; path[:length] is filled in."""
-    matrix, begin, finish = work
-    fill(tokens, matrix, begin, kind, 0, length, delta, reach)
+def best_path(work: Shifted, kind: Array, length: int, room: Room) -> float:
+    """Viterbi on the working scores; room.path[:length] is filled in."""
+    fill(room.tokens, work.matrix, work.start, kind, 0, length, room.delta, room.reach)
     best, score = -1, -np.inf
-    for j in range(len(finish)):
-        if delta[j] + finish[j] > score:
-            best, score = j, delta[j] + finish[j]
-    path[length - 1] = best
+    for j in range(len(work.end)):
+        if room.delta[j] + work.end[j] > score:
+            best, score = j, room.delta[j] + work.end[j]
+    room.path[length - 1] = best
     if best >= 0:
-        trace(tokens, matrix, kind, 0, length, reach, path)
+        trace(room.tokens, work.matrix, kind, 0, length, room.reach, room.path)
     return score
 
 
@@ -110,162 +150,118 @@ def cost_of(violations: Array, penalties: Array) -> float:
 
 
 @njit(nogil=True, cache=True)
+def shift_to(
+    task: Task, work: Shifted, weights: Array, applied: Array, a: int, b: int, tokens: Array
+) -> None:
+    """Let the working scores of the tokens a … b−1 have Σ_j weights[j] · table_j taken off; `applied` are the
+    weights that the transition scores had before."""
+    for j in range(len(weights)):
+        if weights[j] != applied[j]:
+            restep(task.scores, work, task.effects, j, weights[j] - applied[j])
+            applied[j] = weights[j]
+    rebias(task.scores.unary, a, b, task.effects.bias, weights, tokens)
+
+
+@njit(nogil=True, cache=True)
 def descend(
-    chain: tuple[Array, Array, Array, Array],
-    work: tuple[Array, Array, Array],
+    task: Task,
+    work: Shifted,
     kind: Array,
     a: int,
     b: int,
-    judging: tuple[Array, int, int, Counters, Sums, Automata],
-    prices: tuple[Array, Array],
-    moves: tuple[Array, Array, Array, Array],
-    most_runs: int,
-    spread: float,
-    room: tuple[Array, Array, Array, Array, Array],
-    bound: float,
-    score: float,
-    states: Array,
+    room: Room,
+    found: Found,
+    n: int,
     multipliers: Array,
-) -> tuple[float, float, int]:
-    """Tighten the sequence of the tokens a … b−1: the least bound, the score of the best labelling, the runs.
-
-    bound, score and states come in as those of Viterbi; states and multipliers leave as the best. `judging`
-    is what `tally.judge` wants; `room` is memory: delta, reach, tokens, path, labels.
-    """
-    label_of, size, token, counters, sums, automata = judging
-    penalties, ceilings = prices
-    delta, reach, tokens, path, labels = room
-    bias = moves[0]
-    counts = np.zeros(max(1, len(bias)), dtype=np.int64)
-    weights, applied, nothing = np.zeros(len(bias)), np.zeros(len(bias)), np.zeros(len(ceilings))
-    violations = np.empty((1, len(penalties)))
+) -> int:
+    """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
+    ceilings, n_counters = task.prices.ceilings, len(task.effects.bias)
+    counts = np.zeros(max(1, n_counters), dtype=np.int64)
+    weights, applied, zeros = np.zeros(n_counters), np.zeros(n_counters), np.zeros(len(ceilings))
+    violations = np.empty((1, len(task.prices.penalties)))
     x, trial, limits = np.empty(len(ceilings)), np.zeros(len(ceilings)), np.empty(len(ceilings))
     for k in range(len(limits)):
-        limits[k] = limit_of(sums[2], k, b - a)
-    path[: b - a] = states[a:b]
-    shifted, least, step, idle, done = bound, np.inf, 1.0, 0, 0
+        limits[k] = limit_of(task.rules.sums, k, b - a)
+    for t in range(b - a):
+        room.path[t] = found.states[a + t]
+    value, score, least, done, state = found.bounds[n], found.scores[n], np.inf, 0, descent(task.spread)
     while True:
         for t in range(b - a):
-            labels[t] = label_of[path[t]]
-        judge(labels, 0, b - a, token + a, size, counters, sums, automata, counts, violations, 0)
-        value = shifted + dot(trial, limits)
-        reached = shifted + dot(applied, counts) - cost_of(violations, penalties)
+            room.labels[t] = task.label_of[room.path[t]]
+        judge(room.labels, 0, b - a, task.first_token + a, task.rules, counts, violations, 0)
+        bound = value + dot(trial, limits)
+        reached = value + dot(applied, counts) - cost_of(violations, task.prices.penalties)
         if reached > score:
             score = reached
-            states[a:b] = path[: b - a]
-        if value < least - 1e-9 * (1 + abs(value)):
-            spread, idle = 2 * spread if done > 0 else spread, 0
-        else:
-            idle += 1
-        if value < least:
-            least = value
-            multipliers[:] = trial
+            for t in range(b - a):
+                found.states[a + t] = room.path[t]
+        if note(state, bound):
+            least = bound
+            for k in range(len(trial)):
+                multipliers[k] = trial[k]
         closed = score > -np.inf and least <= score + 1e-9 * (1 + abs(score))
-        if done >= most_runs or closed:
+        if done >= task.most_runs or closed:
             break
-        if idle >= PATIENCE:
-            step, spread, idle = step / 2, spread / 2, 0
-        values(sums, counts, x)
-        if not move(trial, x, limits, ceilings, step * (value - max(score, least - spread))):
+        totals(task.rules.sums, counts, x)
+        for k in range(len(x)):
+            x[k] -= limits[k]
+        if not move(trial, x, zeros, ceilings, gap_to_close(state, bound, score)):
             break
-        weigh(sums, trial, nothing, weights)
-        for j in range(len(bias)):
-            if weights[j] != applied[j]:
-                restep(chain, work, moves, j, weights[j] - applied[j])
-                applied[j] = weights[j]
-        rebias(chain[0], a, b, bias, weights, tokens)
-        shifted = best_path(tokens, work, kind, b - a, delta, reach, path)
+        weigh(task.rules.sums, trial, zeros, weights)
+        shift_to(task, work, weights, applied, a, b, room.tokens)
+        value = best_path(work, kind, b - a, room)
         done += 1
-        if shifted == -np.inf:
+        if value == -np.inf:
             least = -np.inf
             break
-    if done:
-        for j in range(len(bias)):
-            restep(chain, work, moves, j, 0.0)
-    return least, score, done
+    for j in range(n_counters if done else 0):
+        restep(task.scores, work, task.effects, j, 0.0)
+    found.bounds[n], found.scores[n] = least, score
+    return done
 
 
 @njit(nogil=True, cache=True)
 def softdd(
-    chain: tuple[Array, Array, Array, Array],
-    offsets: Array,
-    kind: Array,
-    judging: tuple[Array, int, int, Counters, Sums, Automata],
-    prices: tuple[Array, Array],
-    moves: tuple[Array, Array, Array, Array],
-    chosen: Array,
-    most_runs: int,
-    spread: float,
-    states: Array,
-    bounds: Array,
-    scores: Array,
-    runs: Array,
-    multipliers: Array,
+    task: Task, offsets: Array, kind: Array, chosen: Array, found: Found, runs: Array, multipliers: Array
 ) -> None:
     """Tighten the chosen sequences one after the other.
 
-    judging    label_of[S], Y + 1, the place of the first token, counters, sums, automata: see `tally.judge`
-    prices     penalties[P] (0 for what is in the scores already) and ceilings[K] of the multipliers
-    moves      see `restep`
-    spread     how far below the bound to aim at first; twice as far whenever the bound falls
-    states, bounds, scores       of all sequences: at first those of Viterbi, then the best
     runs[n], multipliers[n,K]    of the chosen ones: Viterbi runs made, the multipliers of the least bound
     """
-    _, pairwise, start, end = chain
-    matrix = both_ways(pairwise)
-    work = (matrix, start.copy(), end.copy())
+    scores = task.scores
+    matrix = both_ways(scores.pairwise)
+    work = Shifted(matrix, scores.start.copy(), scores.end.copy())
     most = longest(offsets, 0, len(offsets) - 1)
-    delta, reach = np.full(matrix.shape[1], -np.inf), np.empty((most, matrix.shape[1]))
+    delta, reach = np.empty(matrix.shape[1]), np.empty((most, matrix.shape[1]))
+    for j in range(len(delta)):
+        delta[j] = -np.inf
     path, labels = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    room = (delta, reach, np.empty((most, len(start))), path, labels)
+    room = Room(delta, reach, np.empty((most, len(scores.start))), path, labels)
     for number in range(len(chosen)):
         n = chosen[number]
         a, b = offsets[n], offsets[n + 1]
         kinds = kind[a:b] if kind.size else kind
-        bounds[n], scores[n], runs[number] = descend(
-            chain,
-            work,
-            kinds,
-            a,
-            b,
-            judging,
-            prices,
-            moves,
-            most_runs,
-            spread,
-            room,
-            bounds[n],
-            scores[n],
-            states,
-            multipliers[number],
-        )
+        runs[number] = descend(task, work, kinds, a, b, room, found, n, multipliers[number])
 
 
 @njit(nogil=True, cache=True)
-def shifted_chain(
-    chain: tuple[Array, Array, Array, Array],
-    sums: tuple[Array, Array, Array],
-    moves: tuple[Array, Array, Array, Array],
-    multipliers: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """unary, pairwise, start and end with what the multipliers take off."""
-    unary, pairwise, start, end = chain
-    bias, first, steps, amounts = moves
-    between, begin, finish = pairwise.copy(), start.copy(), end.copy()
-    size = len(start)
-    tokens = np.empty(unary.shape)
-    weights = np.zeros(len(bias))
+def shifted_chain(scores: Scores, sums: Sums, effects: Effects, multipliers: Array) -> Scores:
+    """The scores with what the multipliers take off."""
+    between, begin, finish = scores.pairwise.copy(), scores.start.copy(), scores.end.copy()
+    size = len(begin)
+    tokens = np.empty(scores.unary.shape)
+    weights = np.zeros(len(effects.bias))
     weigh(sums, multipliers, np.zeros(len(multipliers)), weights)
-    rebias(unary, 0, len(unary), bias, weights, tokens)
+    rebias(scores.unary, 0, len(scores.unary), effects.bias, weights, tokens)
     for j in range(len(weights)):
-        for i in range(first[j], first[j + 1]):
-            a, b = steps[i] // (size + 1), steps[i] % (size + 1)
-            off = weights[j] * amounts[i]
+        for i in range(effects.first[j], effects.first[j + 1]):
+            a, b = effects.steps[i] // (size + 1), effects.steps[i] % (size + 1)
+            off = weights[j] * effects.amounts[i]
             if a == size:
                 begin[b] -= off
             elif b == size:
                 finish[a] -= off
             else:
-                for c in range(len(pairwise)):
+                for c in range(len(between)):
                     between[c, a, b] -= off
-    return tokens, between, begin, finish
+    return Scores(tokens, between, begin, finish)

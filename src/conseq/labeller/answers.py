@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.batch import Decodings, Found
-from conseq.decoders.chances import FOR_SUMS, Lattices, constrained_marginals_all, quick_limits
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.chain.nbest import nbest
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
-from conseq.decoders.nbest import nbest
-from conseq.decoders.ranked import n_best_all
-from conseq.decoders.relaxation import folded
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.constrained_marginals import (
+    FOR_SUMS,
+    SpanProbabilities,
+    constrained_marginals_all,
+    quick_limits,
+)
+from conseq.decoders.constrained_nbest import n_best_all
 from conseq.errors import InfeasibleError
 from conseq.problem import Decoding, Status
 
@@ -44,7 +49,7 @@ class Answers(ABC):
         """The probability of every label at every token under the rules, [T,Y]."""
 
     @property
-    def lattices(self) -> Lattices | None:
+    def lattices(self) -> SpanProbabilities | None:
         """What gives segments their probabilities under the rules; None: nothing does."""
         return None
 
@@ -79,7 +84,7 @@ class ChainAnswers(Answers):
     def n_best(self, n: int) -> list[Alternatives]:
         """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
         problems = self.decodings.problems
-        if not problems.program.is_extra.any():
+        if not problems.program.is_nonlocal.any():
             return self._n_best_of_chain(n)
         ranked = n_best_all(problems, n, self.limits, self.threads, hint=self.decodings.states)
         return [[(d.labels, d.score) for d in best if d.labels is not None] for best in ranked]
@@ -87,7 +92,7 @@ class ChainAnswers(Answers):
     def _n_best_of_chain(self, n: int) -> list[Alternatives]:
         """The same where the rules look at single steps only, so that they are part of the scores."""
         schema = self.decodings.problems.schema
-        ranked = nbest(folded(self.decodings.problems), n, self.threads)
+        ranked = nbest(with_local_constraints(self.decodings.problems), n, self.threads)
         found = [[(schema.decode(ids), score) for ids, score in best] for best in ranked]
         for i in np.flatnonzero(self.batch.lengths == 0).tolist():  # which no step charges
             found[i] = [([], float(self.decodings.scores[i]))]
@@ -102,10 +107,10 @@ class ChainAnswers(Answers):
         return constrained_marginals_all(problems, FOR_SUMS, self.threads, self.first).node
 
     @property
-    def lattices(self) -> Lattices:
+    def lattices(self) -> SpanProbabilities:
         """What gives segments their probabilities under the rules."""
         problems = self.decodings.problems
-        return Lattices(problems, quick_limits(problems.potentials.n_states))
+        return SpanProbabilities(problems, quick_limits(problems.potentials.n_states))
 
     def broken_without_rules(self) -> NDArray[np.int64]:
         """How many sequences would break each rule if there were no rules, [K]."""

@@ -15,11 +15,11 @@ from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Decoder
 from conseq.decoders.batch import Decodings
-from conseq.decoders.choose import decode_all
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.twostage import TwoStage
-from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
 from conseq.evaluate import score_ids
 from conseq.features import FeatureExtractor, Template

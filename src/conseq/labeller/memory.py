@@ -20,8 +20,8 @@ from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Column, Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
+from conseq.decoders.auto import decode_all, find_decoder
 from conseq.decoders.base import Decoder
-from conseq.decoders.choose import decode_all, find_decoder
 from conseq.errors import ConseqError, DataError
 from conseq.io.objects import corpus_from
 from conseq.labeller import saving

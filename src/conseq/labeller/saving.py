@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conseq import persist
 from conseq.constraints.base import Constraint
 from conseq.constraints.language import format_constraints, parse_constraints
-from conseq.decoders.choose import find_decoder
+from conseq.decoders.auto import find_decoder
 from conseq.errors import ModelError, RuleError
 from conseq.features.saving import pack, unpack
 from conseq.labeller.rules import rules_of

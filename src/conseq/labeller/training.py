@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
-from conseq.decoders.choose import find_decoder
+from conseq.decoders.auto import find_decoder
 from conseq.errors import ConseqError, DataError
 from conseq.features import FeatureExtractor, Template, parse_templates, preset
 from conseq.features.design import Design

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
+from conseq.decoders.auto import find_decoder
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.decoders.choose import find_decoder
-from conseq.decoders.ranked import n_best_decodings
+from conseq.decoders.constrained_nbest import n_best_decodings
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.models import csinf
 from conseq.models.distributions import Distributions

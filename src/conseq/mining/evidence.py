@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
-from conseq.decoders.viterbi import viterbi
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import DataError
 from conseq.potentials import Potentials, join
 from conseq.schema import Schema

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
-from conseq.decoders.choose import decode_all
 from conseq.errors import ConseqError
 from conseq.evaluate import score_ids
 from conseq.mining.evidence import Evidence
@@ -141,7 +141,7 @@ class _Lesson:
 
     def excess(self, penalties: Floats) -> Floats:
         """How much more than gold the best labels under these penalties violate each rule, [N,K]."""
-        problems = Problems(self.potentials, self.program.priced(penalties.tolist()))
+        problems = Problems(self.potentials, self.program.with_penalties(penalties.tolist()))
         found = decode_all(problems, limits=LIMITS, threads=self.evidence.threads)
         return found.violations - self.gold
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
-from conseq.decoders.choose import decode_all
+from conseq.decoders.auto import decode_all
 from conseq.evaluate import Counts, Report, evaluate_ids, sequence_counts
 from conseq.mining.evidence import Evidence
 from conseq.mining.penalties import LIMITS
@@ -104,7 +104,7 @@ def _effects(
     prices = [rule.penalty for rule in rules]
     effects = []
     for k in range(len(rules)):
-        without = problems.program.priced([*prices[:k], 0.0, *prices[k + 1 :]])
+        without = problems.program.with_penalties([*prices[:k], 0.0, *prices[k + 1 :]])
         found = decode_all(Problems(part.potentials, without), limits=LIMITS, threads=part.threads)
         effects.append(full - Counts.total(rest + _tally(part, found.labels).sum(axis=0)).f1)
         watch(k + 1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from conseq.constraints.base import Constraint
-from conseq.decoders.choose import decode_all
+from conseq.decoders.auto import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.evaluate import score_ids
 from conseq.mining.evidence import Evidence

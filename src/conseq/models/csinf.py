@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from conseq.constraints.language import Rules, as_constraints
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
+from conseq.decoders.auto import find_decoder
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.decoders.choose import find_decoder
 from conseq.errors import DataError, SchemaError
 from conseq.kernels.csinf import LEFT, OUTSIDE, RIGHT, SINGLE, TRIGRAM
 from conseq.models.trigrams import Predictions

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.buckets import Buckets, Table
+from conseq.decoders.variables.buckets import Buckets, Table
 from conseq.errors import ScoreError
 from conseq.kernels import branch
 from conseq.problem import Certificate

@@ -1,7 +1,7 @@
 """Probabilities under the chain: of a state at a token, and of a passage through sets of states.
 
 Potentials ─→ marginals ─→ node[T,S], log_partition[N]
-Potentials, i ─→ Lattice (forward and backward of one sequence) ─→ span_probability, many times
+Potentials, i ─→ ChainPosterior (forward and backward of one sequence) ─→ span_probability, many times
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.viterbi import chunks
+from conseq.decoders.chain.viterbi import chunks
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.kernels import sums
 from conseq.potentials import Potentials
@@ -48,7 +48,7 @@ def marginals(potentials: Potentials, threads: int = 1) -> Marginals:
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class ChainPosterior:
     """Forward and backward messages of one sequence, from which spans get their probabilities."""
 
     potentials: Potentials  # of one sequence
@@ -56,7 +56,7 @@ class Lattice:
     scale: NDArray[np.float64]  # [2,L]
 
     @classmethod
-    def of(cls, potentials: Potentials, i: int = 0) -> Lattice:
+    def of(cls, potentials: Potentials, i: int = 0) -> ChainPosterior:
         sequence = potentials[i]
         unary, pairwise, start, end, _, kind = sequence.arrays()
         message, scale = np.empty((2, *unary.shape)), np.empty((2, len(unary)))
@@ -86,7 +86,7 @@ def span_masks(
 ) -> tuple[int, NDArray[np.bool_]]:
     """The first token that a span restricts, and one mask for it and each one after it, [M,S].
 
-    shape is that of the sequence: tokens, states. The masks are those of `Lattice.span_probability`.
+    shape is that of the sequence: tokens, states. The masks are those of `ChainPosterior.span_probability`.
     """
     length, size = shape
     rows = _mask("inside", inside, (np.shape(inside)[0], size))
@@ -108,13 +108,13 @@ def span_probability(
     inside: ArrayLike,
     after: ArrayLike | None,
 ) -> float:
-    """The probability of one span of sequence i; for many spans of one sequence keep its `Lattice`.
+    """The probability of one span of sequence i; for many spans of one sequence keep its `ChainPosterior`.
 
     >>> fair = Potentials.of(np.zeros((3, 2)))
     >>> span_probability(fair, 0, 1, [True, False], [[False, True]], None)
     0.25
     """
-    return Lattice.of(potentials, i).span_probability(start, before, inside, after)
+    return ChainPosterior.of(potentials, i).span_probability(start, before, inside, after)
 
 
 def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -1,6 +1,6 @@
-"""Counters and automata that read along with a chain: the arrays that `kernels/unfold.py` takes.
+"""The primitives that a product-state search keeps track of, as arrays for `kernels/product_search.py`.
 
-    program, some of its primitives, length ─→ Readers.select ─→ counting, sums, automata
+    program, some of its primitives, length ─→ Primitives.select ─→ Tracked: counters, sums, automata
 
 Sums share their counters: once the counters of some sums are followed, every other sum over the same
 counters can be settled as well, at no further cost. Where the sums are fewer than their counters, each is
@@ -21,81 +21,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.program import Program
+from conseq.kernels.lattice_dual import FALLS, LIMIT, PENALTY, RISES
+from conseq.kernels.softdd import Effects
+from conseq.kernels.violations import Automata, Sums
 from conseq.potentials import Potentials
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Three = tuple[NDArray, NDArray, NDArray]
 
 
-class Selected(NamedTuple):
-    """What the kernel takes, in its order."""
+class Tracked(NamedTuple):
+    """Some primitives of a program, for sequences of one length."""
 
-    counting: tuple[NDArray, NDArray, NDArray]  # counters, tables, masks
-    sums: tuple[NDArray, NDArray, NDArray]  # rows, terms, shape
-    automata: tuple[NDArray, ...]  # heads, penalties, classes, steps, arcs, cost, least
+    counters: Ints  # [R,2]: row of `tables`, row of `masks` or −1
+    tables: Ints  # [·,(Y+1)²]
+    masks: NDArray[np.bool_]  # [·,T]
+    sums: Sums  # over these counters; their limits have the columns of `kernels/lattice_dual.py`
     settled: Ints  # which sums of the program these are
+    heads: Ints  # [M,6], of the automata, see `product_search.Machines`
+    penalties: Floats  # [M]
+    automata: Automata
+    least: Floats
 
     @property
     def width(self) -> int:
         """Numbers that a product state remembers."""
-        return len(self.counting[0]) + len(self.automata[0])
+        return len(self.counters) + len(self.heads)
 
 
-class Readers:
-    """The counters and automata of a program, for searches. `Readers.of` gives a program's own, made once."""
+class Primitives:
+    """The counters and automata of a program, for searches. `Primitives.of` gives a program's own, made
+    once."""
 
     _lock: ClassVar[Lock] = Lock()
 
     @classmethod
-    def of(cls, program: Program) -> Readers:
+    def of(cls, program: Program) -> Primitives:
         with cls._lock:
             return cls._of(program)
 
     @classmethod
-    def _of(cls, program: Program) -> Readers:
+    def _of(cls, program: Program) -> Primitives:
         if cls not in program.derived:
             origin = program.origin
-            program.derived[cls] = cls(program) if origin is None else cls._of(origin)._priced(program)
+            program.derived[cls] = (
+                cls(program) if origin is None else cls._of(origin)._with_penalties(program)
+            )
         return program.derived[cls]
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.rows, self.terms, self.limits = program.sums
+        self.rows, self.terms, self.limits = program.arrays.sums
         self.row_of_term = np.repeat(np.arange(len(self.limits)), np.diff(self.rows))
         self.tables, self.mask_of = _counter_tables(program)
-        self.matters = program.is_extra[: len(self.limits)]
+        self.matters = program.is_nonlocal[: len(self.limits)]
         weights = self.terms[:, 0]
         self.rises, self.falls = self._any_term(weights > 0), self._any_term(weights < 0)
         self.is_masked = self._any_term(self.mask_of[self.terms[:, 1]] >= 0)
         self.form_of, self.sign_of, self.forms = self._forms()
-        self.automata = _automata(program)
-        self._moves: dict[bytes, tuple[NDArray, NDArray, NDArray, NDArray]] = {}
+        self.heads, self.least = _heads(program)
+        self._effects: dict[bytes, Effects] = {}
 
-    def _priced(self, program: Program) -> Readers:
-        """The readers of the same rules at other prices; arrays that prices do not change are shared."""
+    def _with_penalties(self, program: Program) -> Primitives:
+        """The primitives of the same rules at other penalties; what penalties do not change is shared."""
         other = copy.copy(self)
         other.program = program
-        other.matters = program.is_extra[: len(self.limits)]
+        other.matters = program.is_nonlocal[: len(self.limits)]
         vars(other).pop("ceilings", None)
         return other
 
-    def select(self, primitives: Sequence[int], length: int) -> Selected:
-        """The readers of these primitives for a sequence of `length` tokens."""
+    def select(self, primitives: Sequence[int], length: int) -> Tracked:
+        """These primitives for a sequence of `length` tokens."""
         with self._lock:
             return self._select(primitives, length)
 
-    def _select(self, primitives: Sequence[int], length: int) -> Selected:
+    def _select(self, primitives: Sequence[int], length: int) -> Tracked:
         chosen = np.asarray(primitives, dtype=np.int64)
         n_linear = self.program.n_linear
-        counting, sums, settled = self._sums(chosen[chosen < n_linear], length)
-        machines = chosen[chosen >= n_linear] - n_linear
-        heads, *rest = self.automata
-        penalties = self.program.penalties[n_linear + machines]
-        return Selected(counting, sums, (heads[machines], penalties, *rest), settled)
+        counters, rows, terms, settled = self._sums(chosen[chosen < n_linear])
+        machines = chosen[chosen >= n_linear]
+        arrays = self.program.arrays
+        return Tracked(
+            counters.astype(np.int64),
+            self.tables.rows,
+            arrays.counters.masks,
+            Sums(rows.astype(np.int64), terms.astype(np.int64), self._limits(settled, length)),
+            settled,
+            self.heads[machines - n_linear],
+            self.program.penalties[machines],
+            arrays.automata,
+            self.least,
+        )
 
-    def _sums(self, chosen: Ints, length: int) -> tuple[Three, Three, Ints]:
-        """The counters that the chosen sums need, and every sum that these counters can settle."""
+    def _sums(self, chosen: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """The counters that the chosen sums need, and every sum that these settle: its rows and terms."""
         is_chosen = np.zeros(len(self.limits), dtype=bool)
         is_chosen[chosen] = True
         counters = np.unique(self.terms[is_chosen[self.row_of_term], 1])
@@ -106,19 +125,15 @@ class Readers:
             places = np.array([self.tables.place(f, self.forms[f]) for f in forms.tolist()], dtype=np.int64)
             terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
             rows = np.arange(len(settled) + 1)
-            following = np.stack([places, np.full(len(places), -1)], axis=1)
-        else:
-            position = np.full(len(self.mask_of), -1, dtype=np.int64)
-            position[counters] = np.arange(len(counters))
-            known = ~self._any_term(position[self.terms[:, 1]] < 0) & self.matters
-            settled = np.flatnonzero(known)
-            inside = known[self.row_of_term]
-            terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)
-            rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[settled])])
-            following = np.stack([counters, self.mask_of[counters]], axis=1)
-        counting = (following.astype(np.int64), self.tables.rows, self.program.counters[2])
-        sums = (rows.astype(np.int64), terms.astype(np.int64), self._shape(settled, length))
-        return counting, sums, settled
+            return np.stack([places, np.full(len(places), -1)], axis=1), rows, terms, settled
+        position = np.full(len(self.mask_of), -1, dtype=np.int64)
+        position[counters] = np.arange(len(counters))
+        known = ~self._any_term(position[self.terms[:, 1]] < 0) & self.matters
+        settled = np.flatnonzero(known)
+        inside = known[self.row_of_term]
+        terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)
+        rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[settled])])
+        return np.stack([counters, self.mask_of[counters]], axis=1), rows, terms, settled
 
     def all_limits(self, length: int) -> Floats:
         """The limits of all sums for a sequence of `length` tokens, [R]."""
@@ -130,34 +145,29 @@ class Readers:
 
     @cached_property
     def ceilings(self) -> Floats:
-        """How far multipliers may rise: to the penalty of a sum that is charged by degree and looks at no
-        tokens; 0 for the other sums, [R]."""
-        penalties = self.program.penalties[: len(self.limits)]
-        simple = self.matters & ~self.is_masked & ((self.limits[:, 2] == 0) | np.isinf(penalties))
-        return np.where(simple, penalties, 0.0)
+        """How far multipliers may rise: to the penalty of a sum that looks at no tokens; 0 for others,
+        [R]."""
+        return np.where(self.matters & ~self.is_masked, self.program.penalties[: len(self.limits)], 0.0)
 
-    def moves(self, potentials: Potentials) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """What each counter counts, as a bias of states and single steps: see `kernels/softdd.py`.
+    def effects(self, potentials: Potentials) -> Effects:
+        """What each counter counts, as a bias of states and single steps.
 
         Counters that look at tokens are left out. Steps that the potentials forbid may be counted either way,
         which lets most counters be a bias alone.
         """
         possible = _possible(potentials)
         key = possible.tobytes() + (b"" if potentials.label_of is None else potentials.label_of.tobytes())
-        if key not in self._moves:
-            self._moves[key] = _moves(self.program, potentials.label_of, possible)
-        return self._moves[key]
+        if key not in self._effects:
+            self._effects[key] = _effects(self.program, potentials.label_of, possible)
+        return self._effects[key]
 
-    def _shape(self, settled: Ints, length: int) -> Floats:
-        """Limit, penalty, multiplier (0), once, may rise, may fall, of each sum, [·,6]."""
-        shape = np.empty((len(settled), 6))
-        limits = self.limits[settled]
-        shape[:, 0] = self.all_limits(length)[settled]
-        shape[:, 1] = self.program.penalties[settled]
-        shape[:, 2] = 0
-        shape[:, 3] = limits[:, 2]
-        shape[:, 4], shape[:, 5] = self.rises[settled], self.falls[settled]
-        return shape
+    def _limits(self, settled: Ints, length: int) -> Floats:
+        """The columns LIMIT, PENALTY, MULTIPLIER (0), RISES, FALLS of sums, [·,5]."""
+        limits = np.zeros((len(settled), 5))
+        limits[:, LIMIT] = self.all_limits(length)[settled]
+        limits[:, PENALTY] = self.program.penalties[settled]
+        limits[:, RISES], limits[:, FALLS] = self.rises[settled], self.falls[settled]
+        return limits
 
     def _any_term(self, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether something holds of any term of each sum, [R]."""
@@ -210,13 +220,12 @@ def _counter_tables(program: Program) -> tuple[Tables, Ints]:
     return Tables(tables), np.array(masks, dtype=np.int64)
 
 
-def _automata(program: Program) -> tuple[NDArray, ...]:
-    """Heads [M,6], classes, steps, arcs, cost, and the least that each state will be charged."""
-    machines, classes, steps, arcs, cost = program.automata
+def _heads(program: Program) -> tuple[Ints, Floats]:
+    """Heads [M,6] of the automata, and the least that each of their states will still be charged."""
     least = [np.empty(0), *(automaton.least for automaton in program.automaton_list)]
     begins = np.cumsum([len(part) for part in least])[:-1]
-    heads = np.column_stack([machines, begins]).astype(np.int64)
-    return heads, classes, steps, arcs, cost, np.concatenate(least)
+    heads = np.column_stack([program.arrays.automata.machines, begins]).astype(np.int64)
+    return heads, np.concatenate(least)
 
 
 def _possible(potentials: Potentials) -> NDArray[np.bool_]:
@@ -229,10 +238,7 @@ def _possible(potentials: Potentials) -> NDArray[np.bool_]:
     return possible
 
 
-def _moves(
-    program: Program, label_of: NDArray[np.int32] | None, possible: NDArray[np.bool_]
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """bias[J,S], first[J+1], steps, amounts."""
+def _effects(program: Program, label_of: NDArray[np.int32] | None, possible: NDArray[np.bool_]) -> Effects:
     size = len(possible) - 1
     rows = np.append(np.arange(size) if label_of is None else label_of, len(program.schema))
     into = possible[:, :-1]
@@ -249,4 +255,4 @@ def _moves(
             steps.append(np.flatnonzero(table))
             amounts.append(table.ravel()[steps[-1]])
         first.append(first[-1] + (len(steps[-1]) if counter.test is None else 0))
-    return bias, np.array(first, dtype=np.int64), np.concatenate(steps), np.concatenate(amounts)
+    return Effects(bias, np.array(first, dtype=np.int64), np.concatenate(steps), np.concatenate(amounts))

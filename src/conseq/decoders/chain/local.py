@@ -24,7 +24,7 @@ from conseq.problem import Problem, Problems
 Floats = NDArray[np.float64]
 
 
-def folded(problem: Problem | Problems) -> Potentials:
+def with_local_constraints(problem: Problem | Problems) -> Potentials:
     """The scores with the local constraints charged; the same scores if there are none."""
     multipliers = problem.program.local_penalties
     if not multipliers:

@@ -20,34 +20,34 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.decoders.base import NO_LIMITS, Best, Decoder, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.beam import Beam
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.chain.viterbi import Viterbi, chunks
+from conseq.decoders.chain_as_variables import ChainAsVariables
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lazy import Lazy, refine
-from conseq.decoders.readers import Readers
-from conseq.decoders.relaxation import folded
-from conseq.decoders.search import Search, Workspace
+from conseq.decoders.lattice.search import Workspace
+from conseq.decoders.lattice.tracked import Primitives
+from conseq.decoders.lazy import Lazy, ShiftedChain, refine
 from conseq.decoders.twostage import TwoStage
-from conseq.decoders.unrolled import Unrolled
-from conseq.decoders.viterbi import Viterbi, chunks
 from conseq.errors import ConseqError
 from conseq.kernels import chain, softdd
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
 from conseq.threads import map_chunks
 
-MOST_RUNS = 6
+FIRST_RUNS = 6
 """Runs of Soft-DD before product states are searched."""
-MANY_RUNS = 100
+MORE_RUNS = 100
 """Runs of Soft-DD where the first search did not get through."""
-AIM = 4.0
+SPREAD = 4.0
 """How far below the bound Soft-DD aims at first."""
 SMALL_PROGRAM = 50_000
 """Steps of a chain for which the relaxation of the ILP is quick enough to be asked before a long search."""
-LITTLE_ROOM = 1 << 17
-"""Product states and steps of the band that the first search may take."""
+FIRST_STATES = 1 << 17
+"""Product states and edges of the lattice that the first search may take."""
 TOKENS_AT_ONCE = 20_000
-"""Tokens of hard sequences that are tightened in one go."""
+"""Tokens of sequences that violate something which go through Soft-DD in one call."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,13 @@ class Auto:
         """The best labelling with its certificate."""
         problems = Problems(problem.potentials, problem.program, problem.first_token)
         decodings = Decodings.empty(problems)
-        _decode_range(decodings, folded(problems), limits, 0, 1, hint)
+        _decode_range(decodings, with_local_constraints(problems), limits, 0, 1, hint)
         return decodings[0]
 
 
 DECODERS: dict[str, type[Decoder]] = {
-    decoder.name: decoder for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, Unrolled, Enumerate)
+    decoder.name: decoder
+    for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, ChainAsVariables, Enumerate)
 }
 """Every decoder by its name."""
 
@@ -88,7 +89,7 @@ def decode_all(
     chosen = find_decoder(decoder)
     decodings = Decodings.empty(problems)
     if isinstance(chosen, Auto):
-        potentials = folded(problems)
+        potentials = with_local_constraints(problems)
 
         def work(first: int, last: int) -> None:
             _decode_range(decodings, potentials, limits, first, last)
@@ -118,9 +119,9 @@ def _decode_range(
     decodings.iterations[first:last] = 1
     decodings.seconds[first:last] = (time.perf_counter() - begun) / max(1, last - first)
     if len(hard):
-        pursuit = _Pursuit(decodings, potentials, limits, hint)
+        solver = _SequenceSolver(decodings, potentials, limits, hint)
         for group in _groups(hard, potentials.lengths[hard]):
-            pursuit.run(group, violated[group - first])
+            solver.run(group, violated[group - first])
     part = slice(first, last)  # rounding may put a bound below the score that it bounds
     decodings.bounds[part] = np.maximum(decodings.bounds[part], decodings.scores[part])
 
@@ -145,7 +146,7 @@ def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int
         if start == stop:
             decodings.bounds[i] = decodings.scores[i]
             violations[i - first] = 0
-    return (violations > 0) & program.is_extra
+    return (violations > 0) & program.is_nonlocal
 
 
 def _groups(hard: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -154,7 +155,7 @@ def _groups(hard: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[NDA
     yield from np.split(hard, np.flatnonzero(np.diff(number)) + 1)
 
 
-class _Pursuit:
+class _SequenceSolver:
     """Solves the sequences that Viterbi alone does not, with memory that they share."""
 
     def __init__(
@@ -165,13 +166,13 @@ class _Pursuit:
         self.limits = limits
         self.hint = hint
         self.program = decodings.problems.program
-        self.readers = Readers.of(self.program)
+        self.primitives = Primitives.of(self.program)
         self.workspace = Workspace()
 
     def run(self, sequences: NDArray[np.int64], violated: NDArray[np.bool_]) -> None:
         """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
         begun = time.perf_counter()
-        multipliers = self._tighten(sequences, MOST_RUNS)
+        multipliers = self._tighten(sequences, FIRST_RUNS)
         self.decodings.seconds[sequences] += (time.perf_counter() - begun) / len(sequences)
         for i, broken, given in zip(sequences.tolist(), violated, multipliers, strict=True):
             self._solve(i, broken, given)
@@ -180,33 +181,20 @@ class _Pursuit:
         """Soft-DD for each sequence, from its best labelling on; the multipliers it ends with, [·,K]."""
         decodings, program = self.decodings, self.program
         unary, pairwise, start, end, offsets, kind = self.potentials.arrays()
-        penalties = np.where(program.is_extra, program.penalties, 0.0)
-        judging = (
+        task = softdd.Task(
+            softdd.Scores(unary, pairwise, start, end),
             decodings.problems[0].label_of,
-            len(program.schema) + 1,
             decodings.problems.first_token,
-            program.counters,
-            program.sums,
-            program.automata,
+            program.arrays,
+            softdd.Prices(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
+            self.primitives.effects(self.potentials),
+            max(0, min(runs, self.limits.iterations - 1)),
+            SPREAD,
         )
+        found = softdd.Found(decodings.states, decodings.bounds, decodings.scores)
         made = np.zeros(len(sequences), dtype=np.int64)
         multipliers = np.zeros((len(sequences), program.n_linear))
-        softdd.softdd(
-            (unary, pairwise, start, end),
-            offsets,
-            kind,
-            judging,
-            (penalties, self.readers.ceilings),
-            self.readers.moves(self.potentials),
-            sequences,
-            max(0, min(runs, self.limits.iterations - 1)),
-            AIM,
-            decodings.states,
-            decodings.bounds,
-            decodings.scores,
-            made,
-            multipliers,
-        )
+        softdd.softdd(task, offsets, kind, sequences, found, made, multipliers)
         decodings.iterations[sequences] += made
         return multipliers
 
@@ -219,50 +207,52 @@ class _Pursuit:
             best.offer(decodings.states[a:b])
         best.offer(self.hint)
         best.prove(float(decodings.bounds[i]))
-        little = replace(self.limits, states=min(LITTLE_ROOM, self.limits.states))
-        runs = self._search(best, violated, multipliers, little)
-        if not self._is_done(best):
-            again, multipliers = self._descend_again(best)
+        little = replace(self.limits, states=min(FIRST_STATES, self.limits.states))
+        runs = self._search(i, best, violated, multipliers, little)
+        if not best.is_done(self.limits):
+            again, multipliers = self._descend_again(i, best)
             runs += again
         edges = problem.n_tokens * problem.n_states**2
         if best.states is None and edges <= SMALL_PROGRAM:
             self._program(best, ILP(relax=True))  # often shows that there is no labelling
-        runs += self._search(best, violated, multipliers, self.limits)
+        runs += self._search(i, best, violated, multipliers, self.limits)
         if edges <= self.limits.states:
             self._program(best, ILP())
         self._put(i, best, runs)
 
     def _program(self, best: Best, program: ILP) -> None:
         """The ILP or its relaxation, for what is left of the time."""
-        if not self._is_done(best) and self.limits.nodes > 0:
+        if not best.is_done(self.limits) and self.limits.nodes > 0:
             rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
             answer = program.decode(best.problem, limits=rest, hint=best.states)
             best.offer(answer.states)
             best.prove(answer.certificate.bound)
 
-    def _is_done(self, best: Best) -> bool:
-        return best.settled or best.seconds >= self.limits.seconds
-
     def _search(
-        self, best: Best, violated: NDArray[np.bool_], multipliers: NDArray[np.float64], limits: Limits
+        self,
+        i: int,
+        best: Best,
+        violated: NDArray[np.bool_],
+        multipliers: NDArray[np.float64],
+        limits: Limits,
     ) -> float:
         """Product states of what is violated or has a multiplier; the Viterbi runs."""
-        if self._is_done(best):
+        if best.is_done(self.limits):
             return 0.0
         active = violated.copy()
         active[: len(multipliers)] |= multipliers > 0
-        potentials = folded(best.problem)
-        search = Search.of(best.problem, potentials, multipliers, self.readers, self.workspace)
-        return refine(best, search, np.flatnonzero(active).tolist(), limits)
+        potentials = self.potentials[i]
+        chain = ShiftedChain.of(best.problem, potentials, multipliers, self.primitives, self.workspace)
+        return refine(best, chain, np.flatnonzero(active).tolist(), limits)
 
-    def _descend_again(self, best: Best) -> tuple[float, NDArray[np.float64]]:
+    def _descend_again(self, i: int, best: Best) -> tuple[float, NDArray[np.float64]]:
         """A longer Soft-DD, for one sequence; the runs and the multipliers."""
         problem = best.problem
         alone = Decodings.empty(Problems(problem.potentials, problem.program, problem.first_token))
-        potentials = folded(problem)
+        potentials = self.potentials[i]
         _viterbi(alone, potentials, 0, 1)
-        multipliers = _Pursuit(alone, potentials, self.limits, None)._tighten(
-            np.zeros(1, dtype=np.int64), MANY_RUNS
+        multipliers = _SequenceSolver(alone, potentials, self.limits, None)._tighten(
+            np.zeros(1, dtype=np.int64), MORE_RUNS
         )
         best.prove(float(alone.bounds[0]))
         if alone.scores[0] > -np.inf:

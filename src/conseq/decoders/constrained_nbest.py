@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.choose import Auto
+from conseq.decoders.auto import Auto
+from conseq.decoders.base import NO_LIMITS, Limits, bring_in
+from conseq.decoders.chain.local import with_local_constraints
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.search import lowered
 from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
-from conseq.decoders.relaxation import folded
-from conseq.decoders.search import lowered
-from conseq.decoders.ways import TooManyStates, Ways
 from conseq.kernels import nbest as kernel
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
@@ -46,14 +46,14 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
     >>> [(d.labels, d.score, d.certificate.status.name) for d in n_best_decodings(problem, 2)]
     [(['x', 'x', 'x'], 5.0, 'OPTIMAL'), (['x', 'O', 'O'], 4.0, 'OPTIMAL')]
     """
-    return _ranked(problem, folded(problem), n, limits)
+    return _ranked(problem, with_local_constraints(problem), n, limits)
 
 
 def n_best_all(
     problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
 ) -> list[list[Decoding]]:
     """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
-    potentials = folded(problems)
+    potentials = with_local_constraints(problems)
 
     def work(i: int, _: int) -> list[Decoding]:
         a, b = potentials.bounds(i)
@@ -114,7 +114,7 @@ class Ranking:
         feasible.sort(key=lambda entry: -entry[1])
         self.known = {key: row for key, _, row in feasible[: self.n]}
         self.scores = np.array([score for _, score, _ in feasible[: self.n]])
-        return set(self.problem.program.extra(violations.max(axis=0)).tolist())
+        return set(self.problem.program.nonlocal_violated(violations.max(axis=0)).tolist())
 
     def _score(self, states: States, violations: Floats) -> float:
         return self.problem.potentials.score(states) - self.problem.cost(violations)
@@ -155,36 +155,57 @@ class Ranking:
 
 def _refine(ranking: Ranking, potentials: Potentials, limits: Limits) -> int:
     """Bring in what the best labellings violate until all is settled or a limit is met; the rounds."""
-    problem, n = ranking.problem, ranking.n
-    states, values = _without_rules(potentials, n)
+    states, values = _without_rules(potentials, ranking.n)
     wanted = ranking.offer(states)
     ranking.prove(values, -np.inf)
-    active: list[int] = []
-    ways, floor, width = None, -np.inf, FIRST_BAND
-    for done in range(limits.iterations):
-        if ranking.settled or ranking.seconds >= limits.seconds:
-            return done
-        more = sorted(wanted.difference(active), key=lambda p: _order(problem, p))
-        active += more
-        floor = max(
-            lowered(ranking.floor), lowered(float(ranking.bounds[0]) - width) if ways is None else floor
-        )
-        try:
-            if ways is None:
-                ways, more = Ways.of(potentials, floor, limits.states), active
-            for p in more:
-                ways = ways.under(problem, p, floor, limits.states)
-        except TooManyStates:
-            return done
-        states, values = ways.best(n)
-        reached = values >= floor
-        ranking.prove(values[reached], floor)
-        wanted = ranking.offer(states[reached])
-        if wanted <= set(active):
-            if reached.sum() == n or floor <= lowered(ranking.floor):  # complete, -inf included
-                return done + 1
-            ways, width = None, (WIDEN * width if width < WIDEST_BAND else np.inf)
-    return limits.iterations
+    band = _Band(ranking, potentials, limits)
+    bring_in(wanted, band.solve, limits.iterations)
+    return band.rounds
+
+
+class _Band:
+    """The labellings within a band below the bound, which grows until it has n of them."""
+
+    def __init__(self, ranking: Ranking, potentials: Potentials, limits: Limits) -> None:
+        self.ranking, self.potentials, self.limits = ranking, potentials, limits
+        self.lattice: Lattice | None = None
+        self.charged: set[int] = set()  # the primitives in the lattice
+        self.floor, self.width = -np.inf, FIRST_BAND
+        self.rounds = 0
+
+    def solve(self, active: list[int]) -> set[int] | None:
+        """The n best labellings under the active primitives; what they violate, None where a limit is met."""
+        ranking, limits = self.ranking, self.limits
+        while self.rounds < limits.iterations and not ranking.settled and ranking.seconds < limits.seconds:
+            try:
+                lattice = self._charged(active)
+            except TooManyStates:
+                return None
+            self.rounds += 1
+            states, values = lattice.best(ranking.n)
+            reached = values >= self.floor
+            ranking.prove(values[reached], self.floor)
+            wanted = ranking.offer(states[reached])
+            complete = reached.sum() == ranking.n or self.floor <= lowered(ranking.floor)  # -inf included
+            if complete or not wanted <= set(active):
+                return wanted
+            self.lattice = None
+            self.width = WIDEN * self.width if self.width < WIDEST_BAND else np.inf
+        return None
+
+    def _charged(self, active: list[int]) -> Lattice:
+        """The lattice of the band with all active primitives in it."""
+        ranking, problem, most = self.ranking, self.ranking.problem, self.limits.states
+        if self.lattice is None:
+            self.floor = max(lowered(ranking.floor), lowered(float(ranking.bounds[0]) - self.width))
+            self.lattice = Lattice.of(self.potentials, len(problem.schema), self.floor, most)
+            self.charged = set()
+        self.floor = max(lowered(ranking.floor), self.floor)
+        for p in sorted(set(active) - self.charged, key=lambda p: _order(problem, p)):
+            reader = self.lattice.reader(problem, problem.charges[p])
+            self.lattice = self.lattice.under(reader, self.floor, most)
+        self.charged.update(active)
+        return self.lattice
 
 
 def _without_rules(potentials: Potentials, n: int) -> tuple[States, Floats]:

@@ -1,0 +1,112 @@
+"""Partial paths through a lattice that automata read along with, grown position by position.
+
+    Growth(lattice, readers) ─→ at(level): the partial paths that end there ─→ keep(some of them) ─→ … ─→
+    states
+
+What is kept of them is the caller's choice: the Pareto front (`pareto.py`) or the most promising (`beam.py`).
+
+Axes: n partial paths, M automata, L tokens. Level 0 is the root, level L + 1 the sink, others are positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.decoders.lattice.lattice import Lattice, Reader
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+LARGEST_KEY = 1 << 62
+
+
+class PartialPaths(NamedTuple):
+    """Where paths and automata are, what the automata charged so far and charge at least from here on."""
+
+    node: Ints  # [n]
+    memory: Ints  # [M,n], the states of the automata
+    score: Floats  # [n], of the edges
+    cost: Floats  # [n]
+    remaining: Floats  # [n]
+    parent: Ints  # [n], their numbers among all that were kept
+    edge: Ints  # [n]
+
+    def take(self, places: NDArray) -> PartialPaths:
+        columns: list[Any] = [column[..., places] for column in self]
+        return PartialPaths(*columns)
+
+
+class Growth:
+    """Partial paths that wait for their position, and how those that were kept came about."""
+
+    def __init__(self, lattice: Lattice, readers: Sequence[Reader]) -> None:
+        self.lattice = lattice
+        self.readers = readers
+        self.level_of = lattice.position.copy()
+        self.level_of[-1] += 1
+        self.waiting: list[list[PartialPaths]] = [[] for _ in range(lattice.n_tokens + 2)]
+        self.kept: list[PartialPaths] = []
+        self.n_kept = 0
+        starts = np.array([[reader.start] for reader in readers], dtype=np.int64).reshape(len(readers), 1)
+        nothing, root = np.zeros(1), np.zeros(1, dtype=np.int64)
+        least = sum((reader.minimum_remaining[0, reader.start] for reader in readers), 0.0)
+        self.waiting[0].append(
+            PartialPaths(root, starts, nothing, nothing, np.array([least]), root - 1, root - 1)
+        )
+
+    def at(self, level: int) -> PartialPaths | None:
+        """The partial paths that end at a level; None if there are none."""
+        parts, self.waiting[level] = self.waiting[level], []
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        columns: list[Any] = [np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)]
+        return PartialPaths(*columns)
+
+    def keep(self, paths: PartialPaths) -> PartialPaths:
+        """Extend these by every edge out of their nodes; the extended ones, which may be put to wait."""
+        first = self.lattice.graph.first
+        number = np.diff(first)[paths.node]
+        item = np.repeat(np.arange(len(paths.node)), number)
+        within = np.arange(len(item)) - np.repeat(np.cumsum(number) - number, number)
+        edge = first[paths.node][item] + within
+        node = self.lattice.graph.targets[edge]
+        score, cost = paths.score[item] + self.lattice.graph.gains[edge], paths.cost[item]
+        memory, remaining = paths.memory[:, item], np.zeros(len(item))
+        for m, reader in enumerate(self.readers):
+            memory[m], charged = reader.over(memory[m], edge)
+            cost = cost + charged
+            remaining += reader.minimum_remaining[node, memory[m]]
+        parent = self.n_kept + item
+        self.kept.append(paths)
+        self.n_kept += len(paths.node)
+        return PartialPaths(node, memory, score, cost, remaining, parent, edge)
+
+    def wait(self, paths: PartialPaths) -> None:
+        """Let extended paths wait for their position."""
+        levels = self.level_of[paths.node]
+        for level in np.unique(levels).tolist():
+            self.waiting[level].append(paths.take(levels == level))
+
+    def keys(self, paths: PartialPaths) -> Ints:
+        """One number per combination of node and automata's states: paths with the same one have one
+        future."""
+        keys, size = paths.node, int(paths.node.max(initial=0)) + 1
+        for memory, reader in zip(paths.memory, self.readers, strict=True):
+            if size * len(reader.next) >= LARGEST_KEY:
+                values, keys = np.unique(keys, return_inverse=True)
+                keys, size = keys.reshape(-1), len(values)
+            keys, size = keys * len(reader.next) + memory, size * len(reader.next)
+        return keys
+
+    def states(self, paths: PartialPaths, place: int) -> NDArray[np.int32]:
+        """The states of the tokens along one of the paths that came to the sink, [L]."""
+        parents = np.concatenate([part.parent for part in self.kept])
+        edges = np.concatenate([part.edge for part in self.kept])
+        path, at = [int(paths.edge[place])], int(paths.parent[place])
+        while parents[at] >= 0:
+            path.append(int(edges[at]))
+            at = int(parents[at])
+        return self.lattice.states_of(np.array(path[::-1]))

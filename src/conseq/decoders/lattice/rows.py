@@ -1,0 +1,124 @@
+"""Constraints as rows of a linear program over the edges of a lattice.
+
+    Lattice         one flow from the root to the sink: what enters a node leaves it
+    Linear          Σ amount · edge − excess ≤ limit, the excess charged
+    Automaton       a flow over (token, state, symbol) whose symbols are those that the edges read there
+
+With the edges whole, everything else is whole by itself (Roth and Yih 2005).
+
+Axes: L tokens, E edges, I steps, Q automaton states, A symbols.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conseq.constraints.primitives import Automaton, Linear, Primitive
+from conseq.constraints.program import Charge
+from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.problem import Problem
+from conseq.solver import Assembly
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def add_flow(assembly: Assembly, lattice: Lattice, gain: Floats) -> Ints:
+    """The edges, one unit of which flows from the root to the sink; their columns."""
+    edges = assembly.add_columns(gain, integral=True)
+    first = edges[: lattice.graph.first[1]]
+    assembly.add_rows(1.0, 1.0, np.zeros(len(first), dtype=np.int64), first, np.ones(len(first)))
+    enters, leaves = lattice.graph.targets < lattice.n_nodes - 1, lattice.sources > 0
+    _balance(assembly, lattice.graph.targets[enters], edges[enters], lattice.sources[leaves], edges[leaves])
+    return edges
+
+
+def add_charge(assembly: Assembly, lattice: Lattice, edges: Ints, problem: Problem, charge: Charge) -> None:
+    """The cost of a primitive's violation, taken off the objective; a hard one must not be violated."""
+    if isinstance(charge.primitive, Linear):
+        amounts = lattice.amounts(problem, charge.primitive)
+        _add_sum(assembly, lattice, edges, charge.primitive, charge.penalty, amounts)
+    else:
+        _add_automaton(assembly, edges, lattice.reader(problem, charge))
+
+
+def least_violation(primitive: Primitive, length: int) -> float:
+    """No labelling of `length` tokens that violates the primitive does so by less."""
+    if isinstance(primitive, Automaton):
+        return float(primitive.cost[primitive.cost > 0].min(initial=np.inf))
+    limit = primitive.limit(length)
+    return float(np.floor(limit)) + 1 - limit  # sums are whole
+
+
+def _add_sum(
+    assembly: Assembly, lattice: Lattice, edges: Ints, linear: Linear, penalty: float, amounts: Ints
+) -> None:
+    limit = linear.limit(lattice.n_tokens)
+    if np.isinf(penalty):
+        limit = np.floor(limit)  # amounts are whole, so this loses nothing
+    excess = lattice.with_gains(amounts.astype(np.float64)).best_score - limit
+    if not 0 < excess < np.inf:
+        return
+    moved = np.flatnonzero(amounts)
+    columns, values = edges[moved], amounts[moved].astype(np.float64)
+    if np.isfinite(penalty):
+        column = assembly.add_columns(np.array([-penalty]), excess)
+        columns, values = np.append(columns, column), np.append(values, -1.0)
+    assembly.add_rows(-np.inf, limit, np.zeros(len(columns), dtype=np.int64), columns, values)
+
+
+class _Arcs(NamedTuple):
+    """What an automaton may do as it enters a token or END: in `state` read `symbol`."""
+
+    token: Ints
+    state: Ints
+    symbol: Ints
+
+
+def _add_automaton(assembly: Assembly, edges: Ints, reader: Reader) -> None:
+    lattice, cost, length = reader.lattice, reader.cost, reader.lattice.n_tokens
+    arcs = _arcs(reader)
+    costs = cost[arcs.state, arcs.symbol]
+    if not np.isinf(cost).any() and not costs.any():
+        return
+    columns = assembly.add_columns(-costs)
+    size, width = cost.shape
+    inner, later = arcs.token < length, arcs.token > 0
+    entered = arcs.token[inner] * size + reader.next[arcs.state, arcs.symbol][inner]
+    left = (arcs.token[later] - 1) * size + arcs.state[later]
+    _balance(assembly, entered, columns[inner], left, columns[later])
+    read = lattice.steps.token * width + reader.read
+    _balance(assembly, arcs.token * width + arcs.symbol, columns, read, edges[lattice.edge_of_step])
+
+
+def _arcs(reader: Reader) -> _Arcs:
+    """The arcs on paths from the first state that charge nothing infinite up to END."""
+    following, usable = reader.next, np.isfinite(reader.cost)
+    seen = np.zeros((reader.lattice.n_tokens + 1, usable.shape[1]), dtype=bool)
+    seen[reader.lattice.steps.token, reader.read] = True
+    live = [np.ones(len(following), dtype=bool)]
+    for row in seen[::-1]:
+        live.append((usable & row & live[-1][following]).any(axis=1))
+    live.reverse()
+    reached = np.zeros(len(following), dtype=bool)
+    reached[reader.start] = True
+    tokens, states, read = [], [], []
+    for t, row in enumerate(seen):
+        state, symbol = np.nonzero(usable & row & reached[:, None] & live[t + 1][following])
+        reached = np.zeros(len(following), dtype=bool)
+        reached[following[state, symbol]] = True
+        tokens.append(np.full(len(state), t))
+        states.append(state)
+        read.append(symbol)
+    return _Arcs(np.concatenate(tokens), np.concatenate(states), np.concatenate(read))
+
+
+def _balance(assembly: Assembly, plus: Ints, added: Ints, minus: Ints, taken: Ints) -> None:
+    """For each key: the columns `added` under it in `plus` sum to those `taken` under it in `minus`."""
+    keys, rows = np.unique(np.concatenate([plus, minus]), return_inverse=True)
+    values = np.concatenate([np.ones(len(plus)), -np.ones(len(minus))])
+    zeros = np.zeros(len(keys))
+    assembly.add_rows(zeros, zeros, rows.reshape(-1), np.concatenate([added, taken]), values)

@@ -1,0 +1,400 @@
+"""A lattice: the labellings of one sequence as paths through a directed acyclic graph.
+
+    chain, scores above a floor ─→ graph, steps                         (`from_chain`)
+    graph ─→ best prefixes and completions, the n best paths            (max-plus)
+    graph ─→ log-partition, posteriors, samples, probabilities of spans (log-sum)
+    steps ─→ what counters add and automata read on each edge
+
+Nodes are in topological order: node 0 is the root, before all tokens, the last node is the sink, after END.
+The edges of node i are first[i] … first[i+1]−1. An edge spans one token or several, which it labels; an edge
+into the sink spans none. An edge takes a *step* (previous label → label) into each token that it spans;
+edges into the sink take the step to END.
+
+Axes: L tokens, S states, Y labels, B nodes, E edges, I steps, n ranks. Index Y is START and END.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from conseq.kernels.chain import advance_max, both_ways
+
+Array = NDArray[Any]
+
+
+class Graph(NamedTuple):
+    """Edges by their source, each with its target and what it adds to the score of a path."""
+
+    first: Array  # [B+1]
+    targets: Array  # [E]
+    gains: Array  # [E]
+
+
+class Steps(NamedTuple):
+    """The steps of edge e are first[e] … first[e+1]−1."""
+
+    first: Array  # [E+1]
+    pair: Array  # [I], previous label · (Y+1) + label
+    token: Array  # [I], the token that is entered; L for END
+    state: Array  # [I], the state that the token gets, −1 for END
+
+
+class Chain(NamedTuple):
+    """The scores of one sequence, see `Potentials`."""
+
+    unary: Array  # [L,S]
+    pairwise: Array  # [C,S,S]
+    start: Array  # [S]
+    end: Array  # [S]
+    kind: Array  # [L] or empty
+    label_of: Array  # [S]
+
+
+# ── from a chain ────────────────────────────────────────────────────────────────────────────────
+
+
+@njit(nogil=True, cache=True)
+def chain_completions(chain: Chain, best: Array) -> None:
+    """best[t,s] = the most that labels after token t can add, given state s at t:
+
+    best[L−1,s] = end[s];   best[t,s] = max_j (pairwise[s,j] + unary[t+1,j] + best[t+1,j])
+    """
+    matrix = both_ways(chain.pairwise)
+    kinds, width, size = len(chain.pairwise), matrix.shape[1], len(chain.end)
+    gain = np.empty(width)
+    row = np.empty((1, width))
+    for j in range(size, width):
+        gain[j] = -np.inf
+    for s in range(size):
+        best[len(best) - 1, s] = chain.end[s]
+    for t in range(len(best) - 2, -1, -1):
+        for j in range(size):
+            gain[j] = chain.unary[t + 1, j] + best[t + 1, j]
+        advance_max(gain, matrix, kinds + (chain.kind[t + 1] if chain.kind.size else 0), row, 0)
+        for s in range(size):
+            best[t, s] = row[0, s]
+
+
+@njit(nogil=True, cache=True)
+def from_chain(
+    chain: Chain, ahead: Array, floor: float, size: int, graph: Graph, steps: Steps, levels: Array
+) -> tuple[int, int]:
+    """Fill in the lattice of a sequence of at least one token; the numbers of nodes and edges, −1 if there
+    is no room for all.
+
+    An edge is kept if the best labelling through it is feasible and reaches the floor:
+
+        best prefix + gain + ahead[t,s] ≥ floor
+
+    levels[L+3]   where the nodes of each level begin: the root, those of each token, the sink; size = Y + 1
+    """
+    n_states, room = len(chain.start), len(graph.targets)
+    states, scores = np.empty(len(graph.first), dtype=np.int64), np.empty(len(graph.first))
+    place = np.empty(n_states, dtype=np.int64)
+    scores[0], graph.first[0], levels[0], levels[1] = 0.0, 0, 0, 1
+    count, n = 1, 0
+    for t in range(len(chain.unary)):
+        c = chain.kind[t] if chain.kind.size else 0
+        for s in range(n_states):
+            place[s] = -1
+        for source in range(levels[t], levels[t + 1]):
+            if n + n_states > room or count + n_states >= len(states):
+                return -1, -1
+            here = states[source]
+            before = chain.label_of[here] if t > 0 else size - 1
+            for s in range(n_states):
+                gain = (chain.pairwise[c, here, s] if t > 0 else chain.start[s]) + chain.unary[t, s]
+                reach = scores[source] + gain + ahead[t, s]
+                if reach < floor or reach == -np.inf:
+                    continue
+                if place[s] < 0:
+                    place[s], states[count], scores[count] = count, s, -np.inf
+                    count += 1
+                node = place[s]
+                scores[node] = max(scores[node], scores[source] + gain)
+                graph.targets[n], graph.gains[n] = node, gain
+                steps.pair[n], steps.token[n], steps.state[n] = before * size + chain.label_of[s], t, s
+                n += 1
+            graph.first[source + 1] = n
+        levels[t + 2] = count
+    length = len(chain.unary)
+    for node in range(levels[length], count):
+        if n == room:
+            return -1, -1
+        graph.targets[n], graph.gains[n] = count, chain.end[states[node]]
+        steps.pair[n] = chain.label_of[states[node]] * size + size - 1
+        steps.token[n], steps.state[n] = length, -1
+        n += 1
+        graph.first[node + 1] = n
+    graph.first[count + 1], levels[length + 2] = n, count + 1
+    return count + 1, n
+
+
+# ── best paths ──────────────────────────────────────────────────────────────────────────────────
+
+
+@njit(nogil=True, cache=True)
+def completions(graph: Graph, rest: Array, following: Array) -> None:
+    """rest[B] = the most that a path can gain from each node on, following[B] = the edge to take for it.
+
+    A node with no path to the sink has −inf and −1.
+    """
+    last = len(rest) - 1
+    rest[last], following[last] = 0.0, -1
+    for node in range(last - 1, -1, -1):
+        best, edge = -np.inf, -1
+        for e in range(graph.first[node], graph.first[node + 1]):
+            value = graph.gains[e] + rest[graph.targets[e]]
+            if value > best:
+                best, edge = value, e
+        rest[node], following[node] = best, edge
+
+
+@njit(nogil=True, cache=True)
+def prefixes(graph: Graph, best: Array) -> None:
+    """best[B] = the most that a path gains up to each node."""
+    for node in range(len(best)):
+        best[node] = -np.inf
+    best[0] = 0.0
+    for node in range(len(best)):
+        for e in range(graph.first[node], graph.first[node + 1]):
+            best[graph.targets[e]] = max(best[graph.targets[e]], best[node] + graph.gains[e])
+
+
+@njit(nogil=True, cache=True)
+def shrink(values: Array, origins: Array, count: int, wanted: int) -> int:
+    """Keep the `wanted` best of the first `count` candidates, in any order; how many there are then."""
+    if count <= wanted:
+        return count
+    border = np.partition(values[:count], count - wanted)[count - wanted]
+    above = 0
+    for i in range(count):
+        above += values[i] > border
+    equal, kept = wanted - above, 0
+    for i in range(count):
+        if values[i] > border or (values[i] == border and equal > 0):
+            equal -= values[i] == border
+            values[kept] = values[i]
+            for k in range(3):
+                origins[kept, k] = origins[i, k]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def best_paths(graph: Graph, rest: Array, following: Array, paths: Array, scores: Array) -> int:
+    """Fill paths[n,·] (edges, then −1) and scores[n], best first; how many there are (at most n).
+
+    A path is another one up to some place, then a different edge, then the best completion. So the next best
+    is always among the candidates (path, place, edge) that branch off a path found before, at a place after
+    the one where that branched off itself:
+
+        score = score of the path − rest[node] + gain of the edge + rest[its target]
+    """
+    n, most = paths.shape
+    room = 4 * n + 1024
+    values, origins = np.empty(room), np.empty((room, 3), dtype=np.int64)
+    values[0] = rest[0]
+    origins[0, 0], origins[0, 1], origins[0, 2] = -1, -1, -1
+    count = 1 if rest[0] > -np.inf else 0
+    found, sink = 0, len(rest) - 1
+    while found < n and count > 0:
+        top = 0
+        for i in range(1, count):
+            if values[i] > values[top]:
+                top = i
+        scores[found] = values[top]
+        parent, place, edge = origins[top, 0], origins[top, 1], origins[top, 2]
+        count -= 1
+        values[top] = values[count]
+        for k in range(3):
+            origins[top, k] = origins[count, k]
+        for k in range(most):
+            paths[found, k] = paths[parent, k] if k < place else -1
+        node = 0
+        if parent >= 0:
+            paths[found, place] = edge
+            node = graph.targets[edge]
+        k = place + 1
+        while node < sink:
+            best = following[node]
+            for e in range(graph.first[node], graph.first[node + 1]):
+                value = scores[found] - rest[node] + graph.gains[e] + rest[graph.targets[e]]
+                if e == best or value == -np.inf:
+                    continue
+                if count == room:
+                    count = shrink(values, origins, count, n - found)
+                values[count] = value
+                origins[count, 0], origins[count, 1], origins[count, 2] = found, k, e
+                count += 1
+            paths[found, k] = best
+            node = graph.targets[best]
+            k += 1
+        found += 1
+    return found
+
+
+# ── sums over all paths ─────────────────────────────────────────────────────────────────────────
+
+
+@njit(nogil=True, cache=True)
+def edge_probabilities(graph: Graph, shares: Array) -> float:
+    """shares[e] = p(edge e | the path passes its source) under p ∝ exp(sum of gains); returns log Z.
+
+    Z[sink] = 1;   Z[i] = Σ_e exp(gain_e) · Z[target_e];   share_e = exp(gain_e) · Z[target_e] / Z[i]
+    """
+    log_z = np.zeros(len(graph.first) - 1)
+    for node in range(len(log_z) - 2, -1, -1):
+        highest, total = -np.inf, 0.0
+        for e in range(graph.first[node], graph.first[node + 1]):
+            highest = max(highest, graph.gains[e] + log_z[graph.targets[e]])
+        for e in range(graph.first[node], graph.first[node + 1]):
+            shares[e] = 0.0
+            if highest > -np.inf:
+                shares[e] = math.exp(graph.gains[e] + log_z[graph.targets[e]] - highest)
+                total += shares[e]
+        for e in range(graph.first[node], graph.first[node + 1]):
+            shares[e] = shares[e] / total if total > 0 else 0.0
+        log_z[node] = highest + math.log(total) if total > 0 else -np.inf
+    return float(log_z[0])
+
+
+@njit(nogil=True, cache=True)
+def node_posteriors(graph: Graph, shares: Array, posterior: Array) -> None:
+    """posterior[B] = p(the path passes the node); that of an edge is posterior[source] · shares[edge]."""
+    for node in range(len(posterior)):
+        posterior[node] = 0.0
+    posterior[0] = 1.0
+    for node in range(len(posterior)):
+        for e in range(graph.first[node], graph.first[node + 1]):
+            posterior[graph.targets[e]] += posterior[node] * shares[e]
+
+
+@njit(nogil=True, cache=True)
+def sample(graph: Graph, shares: Array, uniform: Array, paths: Array) -> None:
+    """Fill paths[n,·] (edges, then −1) with independent draws from p; uniform[n,·] are numbers in [0, 1)."""
+    n, most = paths.shape
+    for i in range(n):
+        node, k = 0, 0
+        while node < len(graph.first) - 2:
+            left, chosen = uniform[i, k], -1
+            for e in range(graph.first[node], graph.first[node + 1]):
+                if shares[e] > 0:
+                    chosen = e
+                    left -= shares[e]
+                    if left < 0:
+                        break
+            paths[i, k] = chosen
+            node = graph.targets[chosen]
+            k += 1
+        for rest in range(k, most):
+            paths[i, rest] = -1
+
+
+@njit(nogil=True, cache=True)
+def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: int, masks: Array) -> float:
+    """p(the path has a state of masks[k] at token + k, for all k), masks[M,S] with M ≥ 1."""
+    total, last = 0.0, token + len(masks) - 1
+    within = np.zeros(len(posterior))  # p(the path passes the node and keeps to the masks before it)
+    entered = np.zeros(len(posterior), dtype=np.bool_)  # whether tokens of the span lie before the node
+    for node in range(len(posterior)):
+        mass = within[node] if entered[node] else posterior[node]
+        if mass == 0.0:
+            continue
+        for e in range(graph.first[node], graph.first[node + 1]):
+            ends, fits = -1, True
+            for i in range(steps.first[e], steps.first[e + 1]):
+                ends = steps.token[i]
+                if token <= ends <= last and not masks[ends - token, steps.state[i]]:
+                    fits = False
+            if ends < token or steps.token[steps.first[e]] > last:
+                continue
+            target = graph.targets[e]
+            entered[target] = True
+            if fits and ends >= last:
+                total += mass * shares[e]
+            elif fits:
+                within[target] += mass * shares[e]
+    return total
+
+
+# ── what counters and automata read ─────────────────────────────────────────────────────────────
+
+
+@njit(nogil=True, cache=True)
+def additions(
+    steps: Steps, length: int, counters: Array, tables: Array, masks: Array, token: int
+) -> tuple[Array, Array]:
+    """What the edges add to counters: begins[E+1], added[·,2] (counter, amount), edge after edge.
+
+    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token in
+    the masks, which no step to END passes.
+    """
+    edges = len(steps.first) - 1
+    begins = np.zeros(edges + 1, dtype=np.int64)
+    added = np.empty((4 * edges + 16, 2), dtype=np.int64)
+    n = 0
+    for e in range(edges):
+        if n + len(counters) > len(added):
+            more = np.empty((2 * len(added) + len(counters), 2), dtype=np.int64)
+            for i in range(n):
+                more[i, 0], more[i, 1] = added[i, 0], added[i, 1]
+            added = more
+        for r in range(len(counters)):
+            amount, mask = 0, counters[r, 1]
+            for i in range(steps.first[e], steps.first[e + 1]):
+                t = steps.token[i]
+                if mask < 0 or (t < length and masks[mask, token + t]):
+                    amount += tables[counters[r, 0], steps.pair[i]]
+            if amount != 0:
+                added[n, 0], added[n, 1] = r, amount
+                n += 1
+        begins[e + 1] = n
+    return begins, added[:n]
+
+
+@njit(nogil=True, cache=True)
+def symbols(
+    steps: Steps,
+    length: int,
+    heads: Array,
+    classes: Array,
+    alphabet: Array,
+    n_pairs: int,
+    token: int,
+    read: Array,
+) -> None:
+    """read[i,m] = the symbol that automaton m reads at step i.
+
+    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of END
+    is 0.
+    """
+    for i in range(len(steps.pair)):
+        for m in range(len(heads)):
+            inside = heads[m, 0] >= 0 and steps.token[i] < length
+            k = classes[heads[m, 0], token + steps.token[i]] if inside else 0
+            read[i, m] = alphabet[heads[m, 1] + k * n_pairs + steps.pair[i]]
+
+
+@njit(nogil=True, cache=True)
+def minimum_remaining(
+    graph: Graph, begins: Array, read: Array, arcs: Array, cost: Array, least: Array
+) -> None:
+    """least[B,Q] = the least that an automaton in state q at a node still charges on a path to the sink; inf
+    where there is none. begins[E+1] are `Steps.first`, read[I] the symbols."""
+    last = len(least) - 1
+    for node in range(last, -1, -1):
+        for q in range(least.shape[1]):
+            best = 0.0 if node == last else np.inf
+            for e in range(graph.first[node], graph.first[node + 1]):
+                at, paid = q, 0.0
+                for i in range(begins[e], begins[e + 1]):
+                    paid += cost[at, read[i]]
+                    at = arcs[at, read[i]]
+                best = min(best, paid + least[graph.targets[e], at])
+            least[node, q] = best

@@ -1,0 +1,133 @@
+"""How much labellings violate the primitives of a program, labelling after labelling.
+
+    labels[·] (end to end), bounds[N+1], first_token[N] ─→ violations[N,P]
+
+Axes: N labellings, Y labels, J counters, R sums, M automata, P = R + M primitives.
+Counters that a step moves are listed per pair of labels, so that hundreds of them cost a look-up per step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Counters(NamedTuple):
+    """Which counters a step from one label to another moves, and by how much."""
+
+    pairs: Array  # [(Y+1)²+1], where the moves of each step begin
+    moves: Array  # [·,3]: counter, amount, mask or −1
+    masks: Array  # [·,T], the tokens at which a counter counts
+
+
+class Sums(NamedTuple):
+    """Weighted sums of counters."""
+
+    rows: Array  # [R+1], where the terms of each sum begin
+    terms: Array  # [·,2]: coefficient, counter
+    limits: Array  # [R,2]: bound, and what each token adds to it
+
+
+class Automata(NamedTuple):
+    """Deterministic automata, end to end."""
+
+    machines: Array  # [M,5]: row of classes or −1, where steps and arcs begin, symbols, first state
+    classes: Array  # [·,T], the class of each token
+    steps: Array  # the symbol of each class and step
+    arcs: Array  # the state after each symbol in each state
+    cost: Array  # the violation that is charged there
+
+
+class Rules(NamedTuple):
+    """The primitives of a program, ground on its corpus; `size` is Y + 1."""
+
+    size: int
+    counters: Counters
+    sums: Sums
+    automata: Automata
+
+
+@njit(nogil=True, cache=True)
+def count(labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array) -> None:
+    """counts[j] = Σ over the steps of labels[a:b] of what they add to counter j."""
+    counters, end = rules.counters, rules.size - 1
+    before = end
+    for j in range(len(counts)):
+        counts[j] = 0
+    for i in range(a, b + 1):
+        label = labels[i] if i < b else end
+        step = before * rules.size + label
+        for k in range(counters.pairs[step], counters.pairs[step + 1]):
+            mask = counters.moves[k, 2]
+            if mask < 0 or (i < b and counters.masks[mask, first_token + i - a]):
+                counts[counters.moves[k, 0]] += counters.moves[k, 1]
+        before = label
+
+
+@njit(nogil=True, cache=True)
+def limit_of(sums: Sums, r: int, length: int) -> float:
+    """The bound of sum r for sequences of a length, rounded as Linear.limit does."""
+    return np.floor((sums.limits[r, 0] + sums.limits[r, 1] * length) * 1e9 + 0.5) / 1e9
+
+
+@njit(nogil=True, cache=True)
+def exceed(counts: Array, length: int, sums: Sums, violations: Array, n: int) -> None:
+    """violations[n,r] = how far Σ weight · count is beyond its bound."""
+    for r in range(len(sums.limits)):
+        total = 0
+        for k in range(sums.rows[r], sums.rows[r + 1]):
+            total += sums.terms[k, 0] * counts[sums.terms[k, 1]]
+        violations[n, r] = max(0.0, total - limit_of(sums, r, length))
+
+
+@njit(nogil=True, cache=True)
+def read(labels: Array, a: int, b: int, first_token: int, rules: Rules, m: int) -> float:
+    """The charges of automaton m."""
+    automata, size = rules.automata, rules.size
+    row, first_step, first_arc, width, state = automata.machines[m]
+    end = size - 1
+    before = end
+    charged = 0.0
+    for i in range(a, b + 1):
+        label = labels[i] if i < b else end
+        kind = automata.classes[row, first_token + i - a] if i < b and row >= 0 else 0
+        symbol = automata.steps[first_step + (kind * size + before) * size + label]
+        arc = first_arc + state * width + symbol
+        charged += automata.cost[arc]
+        state = automata.arcs[arc]
+        before = label
+    return charged
+
+
+@njit(nogil=True, cache=True)
+def judge(
+    labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array, violations: Array, n: int
+) -> None:
+    """Fill counts and violations[n] for labels[a:b]: first the sums, then the automata."""
+    count(labels, a, b, first_token, rules, counts)
+    exceed(counts, b - a, rules.sums, violations, n)
+    for m in range(len(rules.automata.machines)):
+        violations[n, len(rules.sums.limits) + m] = read(labels, a, b, first_token, rules, m)
+
+
+@njit(nogil=True, cache=True)
+def violations_of(
+    labels: Array, bounds: Array, first_token: Array, rules: Rules, first: int, last: int, violations: Array
+) -> None:
+    """Fill violations[first:last]. A labelling of −1 violates nothing."""
+    most = 0
+    for i in range(len(rules.sums.terms)):
+        most = max(most, rules.sums.terms[i, 1])
+    counts = np.zeros(most + 1, dtype=np.int64)
+    for n in range(first, last):
+        a, b = bounds[n], bounds[n + 1]
+        if b > a and labels[a] < 0:
+            for p in range(violations.shape[1]):
+                violations[n, p] = 0.0
+            continue
+        judge(labels, a, b, first_token[n], rules, counts, violations, n)
