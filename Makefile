@@ -5,7 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+CHECKED := src tests examples experiments benchmarks
+
+.PHONY: demo test lint reproduce bench clean
 
 demo: $(READY)
 	$(BIN)/conseq demo
@@ -15,12 +17,18 @@ test: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/kernels
 
 lint: $(READY)
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
 
+# What there is and how to run it; python is $(BIN)/python.
+reproduce: $(READY)
+	@$(BIN)/python -m experiments
+	@echo 'Here python is $(BIN)/python.'
+
 bench: $(READY)
-	$(BIN)/conseq bench crf
+	@$(BIN)/python -m benchmarks
+	@echo 'Here python is $(BIN)/python.'
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "conseq needs Python 3.11 or newer; name one with: make PYTHON=python3.11 …")'

@@ -9,19 +9,23 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "machine", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    ["errors", "estimator", "threads", "shelf", "kernels", "vocabulary", "schema", "corpus"],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],
     ["decoders"],
     ["optimise", "models", "mining"],
-    ["explain", "labelled", "labeller", "relations", "experiments", "benchmarks"],
+    ["explain", "labelled", "labeller", "relations"],
     ["cli", "web", "__main__"],
 ]
 """From the ground up. A module may import those of lower rows and those to its left in its own row."""
+
+BESIDE = {"experiments", "benchmarks", "examples", "tests"}
+"""What stands beside the package and is not installed with it: it imports the package, never the reverse."""
 
 KERNELS_MAY_IMPORT = {"numpy", "numba", "llvmlite"}
 """llvmlite is the part of numba that writes instructions."""
@@ -44,6 +48,10 @@ def imports(path: Path, root: Path) -> Iterator[tuple[int, str]]:
 def complaint(module: str, imported: str, root: str) -> str | None:
     """What is wrong if a top-level module imports this dotted name."""
     first, *rest = imported.split(".")
+    if first in BESIDE:
+        return f"{first} is not installed with the package"
+    if module == "__init__":  # the package itself offers names of all layers
+        return None
     if first != root:
         foreign = first not in KERNELS_MAY_IMPORT and first not in sys.stdlib_module_names
         return f"kernels know arrays only, not {first}" if module == "kernels" and foreign else None
@@ -65,9 +73,7 @@ def violations(root: Path) -> list[str]:
     found = []
     for path in sorted(root.rglob("*.py")):
         module = path.relative_to(root).parts[0].removesuffix(".py")
-        if module == "__init__":  # the package itself offers names of all layers
-            continue
-        if module not in RANK:
+        if module not in RANK and module != "__init__":
             found.append(
                 f"{path}: {module!r} is new; add it to ROWS in tests/test_layers.py and to the layers in docs"
             )
@@ -87,6 +93,16 @@ def test_modules_import_only_from_below_or_from_the_left():
 def test_the_table_has_each_module_once():
     names = [name for row in ROWS for name in row]
     assert len(names) == len(set(names))
+
+
+def test_benchmarks_take_from_experiments_and_never_the_reverse():
+    assert [name for _, name in beside("benchmarks") if name.startswith("experiments.")]
+    assert not [(path, name) for path, name in beside("experiments") if name.startswith("benchmarks")]
+
+
+def beside(folder: str) -> list[tuple[Path, str]]:
+    """File and dotted name of all that a folder beside the package imports."""
+    return [(path, name) for path in (ROOT / folder).glob("*.py") for _, name in imports(path, ROOT / folder)]
 
 
 # ── the checker itself ──────────────────────────────────────────────────────────────────────────
@@ -115,6 +131,9 @@ def planted(tmp_path: Path, name: str, source: str) -> list[str]:
         ("cli/app.py", "import conseq", "conseq is no module of the table"),
         ("kernels/rows.py", "from conseq.errors import DataError", "kernels know arrays only, not errors"),
         ("kernels/rows.py", "import scipy.special", "kernels know arrays only, not scipy"),
+        ("cli/app.py", "from experiments import common", "experiments is not installed with the package"),
+        ("__init__.py", "import benchmarks.timing", "benchmarks is not installed with the package"),
+        ("kernels/rows.py", "import experiments", "experiments is not installed with the package"),
         ("novelty.py", "", "'novelty' is new; add it to ROWS in tests/test_layers.py"),
         ("novelty/thing.py", "", "'novelty' is new; add it to ROWS in tests/test_layers.py"),
     ],
@@ -134,6 +153,7 @@ def test_the_checker_sees_a_planted_violation(tmp_path, name, source, wrong):
         ("kernels/rows.py", "from typing import Any\nimport numpy as np\nfrom conseq.kernels import chain"),
         ("cli/app.py", "from conseq import __version__\nfrom conseq.labeller import SequenceLabeller"),
         ("__init__.py", "from conseq.cli import main"),
+        ("mining/view.py", "from conseq.decoders import experiments"),
         ("corpus.py", '"""from conseq.cli import main"""\n# import conseq.cli'),
     ],
 )

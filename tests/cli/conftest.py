@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,6 @@ FAMILIES = ["Lee", "Cau", "Brandt", "Okoro", "Silva"]
 PLACES = ["Rome", "Oslo", "Lima", "Cairo", "Kyoto", "New York"]
 
 Token = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
 
 
 def sentence(rng: random.Random) -> list[Token]:
@@ -70,17 +59,9 @@ def model(data: Path) -> str:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process: run("label", model, "-", stdin=b"…") ─→ Outcome."""
-
-    def go(*arguments: object, stdin: bytes = b"") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return go
+def run(outcome: Callable) -> Callable:
+    """Run a command in this process: run("label", model, "-", stdin=b"…") ─→ exit code and what it wrote."""
+    return partial(outcome, main)
 
 
 COMMAND = [sys.executable, "-c", "import sys; from conseq.cli import main; sys.exit(main())"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,13 @@ def test_help_of_a_command_has_examples_and_help_for_every_option(run, name):
     options = found.out.split("Arguments:")[-1] if "Arguments:" in found.out else found.out
     alone = [line for line in options.splitlines() if line.startswith("  --") and len(line.split()) < 2]
     assert alone == []
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in NAMES)])
+def test_help_is_about_what_users_do(run, arguments):
+    """Nothing about development: no races and experiments, no folder that a user does not have."""
+    text = run(*arguments, "--help").out
+    assert not re.search(r"bench|experiment|reproduce|shared/|CONSEQ_DATA|/work|/home", text)
 
 
 def test_help_names_every_preset(run):
@@ -99,7 +107,6 @@ def test_help_imports_nothing_heavy():
         (["label", "x", "--formt", "jsonl"], "--formt"),
         (["label", "x", "--format", "spans", "--nbest", "2"], "--nbest"),
         (["label", "x", "--text", "--input-format", "jsonl"], "--text"),
-        (["bench", "speed-of-light"], "there is no benchmark"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(run, arguments, says):

@@ -140,9 +140,3 @@ def test_test_data_without_labels(fails, model, data):
     says = fails("evaluate", model, data / "bare.tsv")
     assert "bare.tsv: the label column is missing (expected: word, pos, label)" in says
     assert "evaluate needs labelled data" in says
-
-
-def test_a_folder_of_benchmark_data(fails, tmp_path, monkeypatch):
-    assert "--data or $CONSEQ_DATA" in fails("bench", "crf", "--data", tmp_path / "absent")
-    monkeypatch.setenv("CONSEQ_DATA", str(tmp_path / "nowhere"))
-    assert "nowhere" in fails("bench", "crf")

@@ -1,4 +1,4 @@
-"""`conseq reproduce csinf` on small made-up data, its parts by hand, and the sizes of the public data."""
+"""`python -m experiments csinf` on small made-up data, its parts by hand, the sizes of the public data."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.evaluate.resampling import f1_of
-from conseq.experiments import EXPERIMENTS, csinf
-from conseq.experiments.csinf_plot import plot
-from conseq.experiments.csinf_tasks import TASKS, Answers, distinct, tag
-from conseq.experiments.csinf_trials import Search, Setting, Study, difference
 from conseq.models.windows import windows
+from experiments import EXPERIMENTS, csinf
+from experiments.csinf_plot import plot
+from experiments.csinf_tasks import TASKS, Answers, distinct, tag
+from experiments.csinf_trials import Search, Setting, Study, difference
 
 DATA = Path(os.environ.get("CONSEQ_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 

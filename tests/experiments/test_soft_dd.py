@@ -1,4 +1,4 @@
-"""`conseq reproduce soft-dd` on small made-up data: every row of the tables of the paper."""
+"""`python -m experiments soft-dd` on small made-up data: every row of the tables of the paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conseq.errors import DataError
-from conseq.experiments import EXPERIMENTS, soft_dd
+from experiments import EXPERIMENTS, soft_dd
 
 NAMES = ["Ann", "Bob", "Cleo", "Dora", "Emil", "Faye"]
 WORDS = ["on", "rules", "Bob", "learning", "Ann", "1984", "1999", "2001"]

@@ -13,9 +13,13 @@ from conseq.constraints import FollowedBy, Segments
 from conseq.corpus import Corpus
 from conseq.datasets import addresses
 from conseq.errors import DataError
-from conseq.experiments import EXPERIMENTS, soft_ilp
-from conseq.experiments.common import markdown_table, p_values, present, read_splits, rest, some
-from conseq.experiments.soft_ilp_methods import (
+from conseq.io import write_columns
+from conseq.mining import Evidence
+from conseq.potentials import Potentials
+from conseq.schema import Schema
+from experiments import EXPERIMENTS, soft_ilp
+from experiments.common import markdown_table, p_values, present, read_splits, rest, some
+from experiments.soft_ilp_methods import (
     FIVE,
     METHODS,
     NO_RULES,
@@ -28,11 +32,7 @@ from conseq.experiments.soft_ilp_methods import (
     Method,
     surely,
 )
-from conseq.experiments.soft_ilp_trials import accuracy_not_o, clause_report
-from conseq.io import write_columns
-from conseq.mining import Evidence
-from conseq.potentials import Potentials
-from conseq.schema import Schema
+from experiments.soft_ilp_trials import accuracy_not_o, clause_report
 
 
 def written(folder: Path, split: str, corpus: Corpus) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conseq.benchmarks.memory import Race, rows_of, trigram_classes
-from conseq.benchmarks.memory import timbl as run_timbl
+from benchmarks.memory import Race, rows_of, trigram_classes
+from benchmarks.memory import timbl as run_timbl
 from conseq.io import read_columns
 from conseq.io.instances import read_instances
 from conseq.models.memory import MemoryLearner

@@ -12,7 +12,7 @@ from io import TextIOWrapper
 
 from conseq.cli.clock import Clock
 
-__all__ = ["main"]
+__all__ = ["main", "write_utf8"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,12 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     clock = Clock()
     if arguments is None:
         clock = Clock.of_process()
-        _write_utf8()
+        write_utf8()
     given = list(sys.argv[1:] if arguments is None else arguments)
     return exit_code(lambda: app(args=given, prog_name="conseq", standalone_mode=False, obj=clock))
 
 
-def _write_utf8() -> None:
+def write_utf8() -> None:
     """Pipes and files get UTF-8 whatever the locale; a terminal gets what it can show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from conseq import __version__
-from conseq.cli.bench import bench
 from conseq.cli.demo import demo
 from conseq.cli.evaluate import evaluate
 from conseq.cli.explain import explain
@@ -16,7 +15,6 @@ from conseq.cli.helping import Command, Group
 from conseq.cli.label import label
 from conseq.cli.mine import mine
 from conseq.cli.outcome import guarded
-from conseq.cli.reproduce import reproduce
 from conseq.cli.train import train
 
 app = typer.Typer(
@@ -30,7 +28,6 @@ app = typer.Typer(
 COMMANDS: dict[str, list[Callable[..., None]]] = {
     "Start here": [demo],
     "Work": [train, label, evaluate, explain, mine],
-    "Measure": [bench, reproduce],
 }
 """Heading → the commands under it."""
 

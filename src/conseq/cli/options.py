@@ -308,22 +308,6 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)
 ]
 
-VARIABLE, USUAL = "CONSEQ_DATA", "../shared/data"
-"""Where data sets are looked for if no folder is named."""
-
-DataFolder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIR",
-        help=f"The folder of data sets; if not given ${VARIABLE}, then {USUAL}.",
-        show_default=False,
-    ),
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Less data, a rough answer.")]
-MarkdownFile = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write the tables to a file, too.", show_default=False)
-]
-
 
 def memory_option(kind: type[StrEnum], help: str) -> Any:
     """An option of memory-based models that is one of a few names."""

@@ -20,15 +20,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conseq.benchmarks.presets import file_of
-from conseq.benchmarks.timing import best, timed
+from benchmarks.presets import file_of
+from benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError, DataError
 from conseq.io import read_columns
-from conseq.machine import describe
 from conseq.models.memory import MemoryLearner
 from conseq.models.trigrams import TrigramClasses
 from conseq.models.windows import BOUNDARY, windows
+from experiments.machine import describe
 
 REACH = 3
 """Tokens of a window on each side of its middle."""

@@ -15,7 +15,7 @@ from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
-from conseq.machine import describe
+from experiments.machine import describe
 
 SPLITS = ("dev", "test")
 

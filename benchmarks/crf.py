@@ -17,11 +17,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conseq.benchmarks import crf_growth, crf_whole
-from conseq.benchmarks.crf_peer import Given, package, per_evaluation
-from conseq.benchmarks.crf_peer import measure as measure_crfsuite
-from conseq.benchmarks.presets import TASKS, Task, file_of, read
-from conseq.benchmarks.timing import best, timed
+from benchmarks import crf_growth, crf_whole
+from benchmarks.crf_peer import Given, package, per_evaluation
+from benchmarks.crf_peer import measure as measure_crfsuite
+from benchmarks.presets import TASKS, Task, file_of, read
+from benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
@@ -29,8 +29,8 @@ from conseq.evaluate import evaluate
 from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.training import training_labels
-from conseq.machine import describe
 from conseq.schema import Schema, Scheme, convert_column
+from experiments.machine import describe
 
 CHUNKS = "conll2000"
 """The data for which CRFsuite's attributes are written by hand, and on which the rest is measured."""

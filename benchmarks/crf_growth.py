@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from conseq.benchmarks.timing import timed
+from benchmarks.timing import timed
 from conseq.corpus import Column, Corpus
 from conseq.features import FeatureExtractor, parse_templates, preset
 from conseq.models.layout import observe

@@ -21,7 +21,6 @@ from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Decoder, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.twostage import TwoStage
-from conseq.experiments.common import rest
 from conseq.labeller.learning import split
 from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_rules
 from conseq.mining.importance import important, judge, without_redundant
@@ -30,6 +29,7 @@ from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
 from conseq.mining.recipe import find_candidates
 from conseq.problem import Problems
 from conseq.schema import OUTSIDE
+from experiments.common import rest
 
 FIVE = ("adjacency", "precedence", "state-change", "begin-end", "presence")
 """The families of paper 000."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from conseq.benchmarks import crf_user
+from benchmarks import crf_user
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError
 from conseq.io import write_columns

@@ -1,19 +1,32 @@
-"""`conseq bench`: run a race of `conseq.benchmarks` and show its table."""
+"""`python -m benchmarks NAME`: run a race and show its table."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
-from conseq.cli.measuring import check_outputs, data_folder, plottable, tell
-from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick
+from benchmarks import BENCHMARKS, Benchmark
+from conseq.cli.options import AsJson
 from conseq.cli.outcome import misused
 from conseq.cli.show import show, show_table
+from conseq.io.atomic import emit
+from experiments.measuring import (
+    DataFolder,
+    MarkdownFile,
+    Quick,
+    check_outputs,
+    data_folder,
+    plottable,
+    run_program,
+    show_list,
+    tell,
+)
 
-if TYPE_CHECKING:
-    from conseq.benchmarks import Benchmark
+PROGRAM = "python -m benchmarks"
 
 
 def bench(
@@ -46,17 +59,15 @@ def bench(
 
     \b
     Examples:
-      conseq bench
-      conseq bench crf --quick
-      conseq bench crf --sets conll2000,umass_citation --plot race.png --markdown race.md
-      conseq bench memory --quick
-      conseq bench presets --data ~/data --json
+      python -m benchmarks
+      python -m benchmarks crf --quick
+      python -m benchmarks crf --sets conll2000,umass_citation --plot race.png --markdown race.md
+      python -m benchmarks memory --quick
+      python -m benchmarks presets --data ~/data --json
     """
-    from conseq.benchmarks import BENCHMARKS
-    from conseq.io.atomic import emit
-
     if name is None:
-        show_table(["benchmark", "what it measures"], [[n, b.about] for n, b in BENCHMARKS.items()])
+        abouts = [[n, b.about] for n, b in BENCHMARKS.items()]
+        show_list(["benchmark", "what it measures"], abouts, PROGRAM)
         return
     if name not in BENCHMARKS:
         misused(f"there is no benchmark {name!r}; there are: {', '.join(BENCHMARKS)}")
@@ -94,3 +105,11 @@ def _show(benchmark: Benchmark, result: dict[str, Any]) -> None:
     for title, (head, *body) in benchmark.further(result).items():
         show()
         show_table(head, body, title=title)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run_program(bench, PROGRAM, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

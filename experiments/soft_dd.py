@@ -35,15 +35,15 @@ from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
 from conseq.evaluate import Report, evaluate_ids
 from conseq.evaluate.resampling import compare_ids
-from conseq.experiments.common import Result, Say, markdown_table, read_splits, some
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted
-from conseq.machine import describe
 from conseq.mining import COUNTS, Learned, Recipe, learn_rules
 from conseq.mining.report import RuleReport
 from conseq.potentials import Potentials
 from conseq.problem import Problems
 from conseq.schema import Schema
+from experiments.common import Result, Say, markdown_table, read_splits, some
+from experiments.machine import describe
 
 FOLDER = "umass_citation"
 STOPS = (1, 2, 5, 10, 1000)

@@ -1,17 +1,33 @@
-"""`conseq reproduce`: run an experiment of `conseq.experiments`, show the paper's figures and ours."""
+"""`python -m experiments NAME`: run an experiment, show the paper's figures and ours."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from conseq.cli.measuring import check_outputs, data_folder, plottable, tell
-from conseq.cli.options import AsJson, DataFolder, MarkdownFile, Quick, one_of
+from conseq.cli.options import AsJson, one_of
 from conseq.cli.outcome import misused
 from conseq.cli.show import show_table
+from conseq.io.atomic import emit
+from experiments import EXPERIMENTS
+from experiments.measuring import (
+    DataFolder,
+    MarkdownFile,
+    Quick,
+    check_outputs,
+    data_folder,
+    plottable,
+    run_program,
+    show_list,
+    tell,
+)
+
+PROGRAM = "python -m experiments"
 
 
 class Split(StrEnum):
@@ -24,7 +40,7 @@ class Split(StrEnum):
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="EXPERIMENT", help="Which experiment; without a name they are listed."),
+        typer.Argument(metavar="NAME", help="Which experiment; without a name they are listed."),
     ] = None,
     data: DataFolder = None,
     split: Annotated[Split, typer.Option(metavar=one_of(Split), help="What is measured on.")] = Split.dev,
@@ -44,16 +60,14 @@ def reproduce(
 
     \b
     Examples:
-      conseq reproduce
-      conseq reproduce soft-ilp --quick
-      conseq reproduce soft-ilp --split test --data ~/data --markdown soft-ilp.md
-      conseq reproduce csinf --split test --plot csinf.png
+      python -m experiments
+      python -m experiments soft-ilp --quick
+      python -m experiments soft-ilp --split test --data ~/data --markdown soft-ilp.md
+      python -m experiments csinf --split test --plot csinf.png
     """
-    from conseq.experiments import EXPERIMENTS
-    from conseq.io.atomic import emit
-
     if name is None:
-        show_table(["experiment", "what it repeats"], [[n, e.about] for n, e in EXPERIMENTS.items()])
+        abouts = [[n, e.about] for n, e in EXPERIMENTS.items()]
+        show_list(["experiment", "what it repeats"], abouts, PROGRAM)
         return
     if name not in EXPERIMENTS:
         misused(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
@@ -71,3 +85,11 @@ def reproduce(
     else:
         header, *rows = experiment.table(result)
         show_table(header, rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run_program(reproduce, PROGRAM, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

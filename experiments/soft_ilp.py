@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conseq.corpus import Corpus
-from conseq.experiments.common import (
+from conseq.labeller.learning import split as folds_of
+from experiments.common import (
     NONE,
     Result,
     Say,
@@ -38,7 +39,8 @@ from conseq.experiments.common import (
     rest,
     some,
 )
-from conseq.experiments.soft_ilp_trials import (
+from experiments.machine import describe
+from experiments.soft_ilp_trials import (
     FOLDS,
     QUICK_SAMPLE,
     SAMPLE,
@@ -47,8 +49,6 @@ from conseq.experiments.soft_ilp_trials import (
     clause_report,
     ilp_report,
 )
-from conseq.labeller.learning import split as folds_of
-from conseq.machine import describe
 
 QUICK_FOLDS = 1
 """A quick run by cross-validation takes so many of the folds."""

@@ -1,4 +1,4 @@
-"""`conseq bench memory` on small made-up data: windows, classes, and what is reported."""
+"""`python -m benchmarks memory` on small made-up data: windows, classes, and what is reported."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from conseq.benchmarks import BENCHMARKS, memory
-from conseq.cli import main
+from benchmarks import BENCHMARKS, memory
+from benchmarks.__main__ import main
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError, DataError
 from conseq.io import write_columns
@@ -73,7 +73,7 @@ def test_both_sides_are_raced_and_reported(tmp_path, capsys):
         write_columns(made, folder / f"{split}.tsv")
     markdown = tmp_path / "race.md"
     options = ["--quick", "--json", "--data", str(tmp_path), "--markdown", str(markdown)]
-    assert main(["bench", "memory", *options]) == 0
+    assert main(["memory", *options]) == 0
     result = json.loads(capsys.readouterr().out)
     assert [(row["classes"], row["metric"]) for row in result["rows"]] == [
         ("single", "overlap"), ("single", "mvdm"), ("trigram", "overlap"), ("trigram", "mvdm"),

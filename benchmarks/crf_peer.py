@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.benchmarks.crf_user import PARAMETERS, attributes, padded
-from conseq.benchmarks.timing import best, timed
+from benchmarks.crf_user import PARAMETERS, attributes, padded
+from benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError
 from conseq.features import FeatureExtractor, Template

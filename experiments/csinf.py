@@ -24,10 +24,10 @@ from pathlib import Path
 
 from conseq.corpus import Corpus
 from conseq.evaluate.resampling import f1_of
-from conseq.experiments.common import Result, Say, chance, markdown_table, percent, present, some
-from conseq.experiments.csinf_tasks import TASKS
-from conseq.experiments.csinf_trials import SINGLE, TRIGRAM, Search, Setting, Study, difference
-from conseq.machine import describe
+from experiments.common import Result, Say, chance, markdown_table, percent, present, some
+from experiments.csinf_tasks import TASKS
+from experiments.csinf_trials import SINGLE, TRIGRAM, Search, Setting, Study, difference
+from experiments.machine import describe
 
 WAYS = ("baseline", "voting", "csinf", "oracle")
 

@@ -1,4 +1,4 @@
-"""Races against other toolkits, run by `conseq bench NAME`: a table name → Benchmark.
+"""Races against other toolkits, run by `python -m benchmarks NAME`: a table name → Benchmark.
 
 Each race runs both sides in one process, one after the other on the same data, and reports ratios.
 """
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.benchmarks import crf, crf_plot, crf_tables, decode, memory, presets
-from conseq.experiments.common import markdown_table
+from benchmarks import crf, crf_plot, crf_tables, decode, memory, presets
+from experiments.common import markdown_table
 
 Result = dict[str, Any]
 Rows = list[list[str]]

@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError
 from conseq.evaluate import sequence_counts
-from conseq.experiments.common import read_splits
 from conseq.features.sources import short_shape
 from conseq.models.memory import Memory, Options
 from conseq.models.windows import windows
 from conseq.schema import Schema, convert_column
 from conseq.threads import cores
 from conseq.vocabulary import Vocabulary
+from experiments.common import read_splits
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

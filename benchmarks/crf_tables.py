@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conseq.benchmarks.crf_peer import STRINGS
+from benchmarks.crf_peer import STRINGS
 
 Result = dict[str, Any]
 Rows = list[list[str]]

@@ -1,4 +1,4 @@
-"""`conseq bench crf` on small made-up data: the same function on both sides, and what is reported."""
+"""`python -m benchmarks crf` on small made-up data: the same function on both sides, and what is reported."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conseq.benchmarks import BENCHMARKS, crf, crf_growth, crf_peer, crf_plot, crf_tables, crf_user, crf_whole
-from conseq.benchmarks.presets import TASKS, Task
-from conseq.cli import main
+from benchmarks import BENCHMARKS, crf, crf_growth, crf_peer, crf_plot, crf_tables, crf_user, crf_whole
+from benchmarks.__main__ import main
+from benchmarks.presets import TASKS, Task
 from conseq.corpus import Bags, Corpus
 from conseq.datasets import addresses, citations
 from conseq.errors import ConseqError, DataError
@@ -275,7 +275,7 @@ def test_a_plot_without_matplotlib_is_a_sentence(monkeypatch, result, tmp_path):
 
 def test_a_quick_run_of_chosen_sets(data, capsys):
     """Every eighth training sequence, and neither whole processes nor growth without chunks."""
-    command = ["bench", "crf", "--quick", "--json", "--sets", "umass_citation", "--data", str(data)]
+    command = ["crf", "--quick", "--json", "--sets", "umass_citation", "--data", str(data)]
     assert main(command) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found["sets"]) == ["umass_citation"]

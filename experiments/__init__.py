@@ -1,4 +1,4 @@
-"""Experiments of published papers, run by `conseq reproduce NAME`: a table name → Experiment."""
+"""Experiments of published papers, run by `python -m experiments NAME`: a table name → Experiment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conseq.experiments import csinf, csinf_plot, soft_dd, soft_ilp
+from experiments import csinf, csinf_plot, soft_dd, soft_ilp
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,13 @@ from conseq.corpus import Corpus
 from conseq.decoders.auto import decode_all
 from conseq.decoders.ilp import ILP
 from conseq.evaluate import Report, evaluate
-from conseq.experiments.common import Result, Say, p_values
-from conseq.experiments.soft_ilp_methods import (
+from conseq.labeller import SequenceLabeller
+from conseq.labeller.learning import cross_fitted, evidence_of
+from conseq.mining import Evidence
+from conseq.problem import Problems, Status
+from conseq.schema import OUTSIDE
+from experiments.common import Result, Say, p_values
+from experiments.soft_ilp_methods import (
     FIVE,
     METHODS,
     SOFT,
@@ -33,11 +38,6 @@ from conseq.experiments.soft_ilp_methods import (
     Method,
     clause_rules,
 )
-from conseq.labeller import SequenceLabeller
-from conseq.labeller.learning import cross_fitted, evidence_of
-from conseq.mining import Evidence
-from conseq.problem import Problems, Status
-from conseq.schema import OUTSIDE
 
 FOLDS = 5
 THREADS = 1

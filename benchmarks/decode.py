@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.benchmarks import rules
-from conseq.benchmarks.timing import timed
+from benchmarks import rules
+from benchmarks.timing import timed
 from conseq.constraints import Constraint, Segments
 from conseq.corpus import Corpus
 from conseq.decoders.auto import decode_all
@@ -43,9 +43,9 @@ from conseq.evaluate import evaluate_ids
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
-from conseq.machine import describe
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems, Status
+from experiments.machine import describe
 
 NUMBER = 30
 """Rules for cora."""

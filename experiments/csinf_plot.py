@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from conseq.errors import ConseqError
-from conseq.experiments.common import Result
-from conseq.experiments.csinf_tasks import TASKS
 from conseq.io import atomic_write
+from experiments.common import Result
+from experiments.csinf_tasks import TASKS
 
 WIDTH, HEIGHT = 3.2, 5.6
 """Inches of a column."""

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.evaluate.resampling import compare_counts, f1_of
-from conseq.experiments.common import Result
-from conseq.experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
 from conseq.models.distributions import Distributions
 from conseq.models.memory import WEIGHTS, Classified, Found, Memory, Options
 from conseq.models.trigrams import Predictions, TrigramClasses
@@ -35,6 +33,8 @@ from conseq.optimise.progressive import Round, progressive_sampling
 from conseq.optimise.progressive import Search as Searched
 from conseq.threads import cores
 from conseq.vocabulary import UNSEEN
+from experiments.common import Result
+from experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
 
 BLOCK = 20
 """Sentences that are sampled together."""

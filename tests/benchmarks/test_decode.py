@@ -1,4 +1,4 @@
-"""`conseq bench decode` on small made-up data: what it reports, and where its rules come from."""
+"""`python -m benchmarks decode` on small made-up data: what it reports, and where its rules come from."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conseq.benchmarks import BENCHMARKS, decode, rules
-from conseq.cli import main
+from benchmarks import BENCHMARKS, decode, rules
+from benchmarks.__main__ import main
 from conseq.constraints import Constraint, Counts, Segments
 from conseq.corpus import Corpus
 from conseq.errors import DataError
@@ -148,7 +148,7 @@ def test_the_command_and_that_rules_do_not_see_the_labels_of_test(data, result, 
         (tmp_path / "cora" / f"{split}.tsv").write_text((data / "cora" / f"{split}.tsv").read_text())
     test = [[(w, "title") for w in s.tokens] for s in corpus(data, "cora", "test")]
     (tmp_path / "cora" / "test.tsv").write_text(text(test))
-    assert main(["bench", "decode", "--quick", "--json", "--data", str(tmp_path)]) == 0
+    assert main(["decode", "--quick", "--json", "--data", str(tmp_path)]) == 0
     found = json.loads(capsys.readouterr().out)["cora"]
     for key in ("constraints", "viterbi_runs", "violations", "violating"):
         assert found[key] == result["cora"][key]
