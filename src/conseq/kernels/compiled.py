@@ -4,8 +4,8 @@
                                      ─→ @helper ─→ compiled into the kernels that call it
 
 Compiling is what a first use waits for, so every function is to be compiled once, for one set of types:
-scores are float64, arrays are contiguous and writable, and a literal in a call (`f(x, 0)`), for which numba
-would compile a variant of its own, is taken as a number like any other.
+scores are float64, arrays are contiguous and writable (`as_compiled`), and a literal in a call (`f(x, 0)`),
+for which numba would compile a variant of its own, is taken as a number like any other.
 
 What costs much, measured in seconds of a processor (numba 0.68):
 
@@ -25,9 +25,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+import numpy as np
 from numba import config, types
 from numba.core.registry import CPUDispatcher
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -76,3 +79,13 @@ def _decorated(made: type[_Kernel], function: Function | None, options: dict[str
         return dispatcher
 
     return decorate if function is None else decorate(function)
+
+
+def as_compiled(values: ArrayLike, dtype: DTypeLike) -> Array:
+    """An array of this type, contiguous, aligned and writable, without copying where it is one already.
+
+    >>> as_compiled(np.arange(6).reshape(2, 3).T, np.float64).flags.c_contiguous
+    True
+    """
+    array = np.asarray(values, dtype)
+    return array if array.flags.carray else array.copy()
