@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.errors import ScoreError
+from conseq.kernels.compiled import as_compiled
 
-Scores = NDArray[np.floating]
+Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
@@ -33,10 +34,10 @@ class Potentials:
     (1, 2, 0.0, -inf)
     """
 
-    unary: Scores  # [T,S], float64 or float32
-    pairwise: NDArray[np.float64]  # [C,S,S], from → to
-    start: NDArray[np.float64]  # [S]
-    end: NDArray[np.float64]  # [S]
+    unary: Scores  # [T,S]
+    pairwise: Scores  # [C,S,S], from → to
+    start: Scores  # [S]
+    end: Scores  # [S]
     offsets: NDArray[np.int64]  # [N+1]
     kind: NDArray[np.int32] | None = None  # [T], which pairwise the step into a token takes; None: always 0
     label_of: NDArray[np.int32] | None = None  # [S], the label of a state; None: states are labels
@@ -67,7 +68,7 @@ class Potentials:
             steps,
             _vector("start", start, size),
             _vector("end", end, size),
-            np.ascontiguousarray(bounds, dtype=np.int64),
+            as_compiled(bounds, np.int64),
             _integers("kind", kind, n_tokens, len(steps)),
             _integers("label_of", label_of, size, None),
         )
@@ -137,7 +138,7 @@ class Potentials:
         if self.label_of is not None:
             raise ScoreError("the states of these scores are not labels, so they have no place among labels")
         places = np.asarray(states, dtype=np.int64)
-        unary = np.full((self.n_tokens, size), -np.inf, dtype=self.unary.dtype)
+        unary = np.full((self.n_tokens, size), -np.inf)
         pairwise = np.full((len(self.pairwise), size, size), -np.inf)
         start, end = np.full(size, -np.inf), np.full(size, -np.inf)
         unary[:, places] = self.unary
@@ -162,10 +163,13 @@ class Potentials:
         return float(np.cumsum(terms)[-1])
 
     def arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray, NDArray]:
-        """unary, pairwise, start, end, offsets, kind (empty for None): contiguous, as kernels take them."""
+        """unary, pairwise, start, end, offsets, kind (empty for None) as kernels take them.
+
+        Always of the same types, contiguous and writable: for any others a kernel would be compiled again.
+        """
         kind = np.empty(0) if self.kind is None else self.kind
-        scores = (np.ascontiguousarray(x) for x in (self.unary, self.pairwise, self.start, self.end))
-        integers = np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(kind, np.int32)
+        scores = (as_compiled(x, np.float64) for x in (self.unary, self.pairwise, self.start, self.end))
+        integers = as_compiled(self.offsets, np.int64), as_compiled(kind, np.int32)
         return (*scores, *integers)  # type: ignore[return-value]
 
     def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -177,7 +181,7 @@ class Potentials:
     def restricted(self, allowed: ArrayLike) -> Potentials:
         """The same scores where allowed[T,S], −inf elsewhere."""
         mask = _mask("allowed", allowed, self.unary.shape)
-        return replace(self, unary=np.where(mask, self.unary, self.unary.dtype.type(-np.inf)))
+        return replace(self, unary=np.where(mask, self.unary, -np.inf))
 
     def with_legal(self, legal: ArrayLike, legal_start: ArrayLike, legal_end: ArrayLike) -> Potentials:
         """The same scores where steps legal[S,S], first and last states legal_start[S] and legal_end[S]
@@ -219,7 +223,7 @@ def join(parts: Sequence[Potentials]) -> Potentials:
     """
     unary, kinds, lengths, n_kinds = [], [], [], 0
     for part in parts:
-        scores = part.unary.astype(np.float64)
+        scores = part.unary.copy()
         filled = part.lengths > 0
         scores[part.offsets[:-1][filled]] += part.start
         scores[part.offsets[1:][filled] - 1] += part.end
@@ -237,9 +241,7 @@ def join(parts: Sequence[Potentials]) -> Potentials:
 
 
 def _unary(unary: ArrayLike) -> Scores:
-    given = _convert("unary", unary, None)
-    dtype = np.float32 if given.dtype == np.float32 else np.float64
-    scores = np.ascontiguousarray(_convert("unary", given, dtype))
+    scores = _float64("unary", unary)
     if scores.ndim != 2 or scores.shape[1] == 0:
         raise ScoreError(
             f"unary has the shape {scores.shape}; give tokens by states, with at least one state"
@@ -247,18 +249,18 @@ def _unary(unary: ArrayLike) -> Scores:
     return scores
 
 
-def _float64(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    return np.ascontiguousarray(_convert(name, values, np.float64))
+def _float64(name: str, values: ArrayLike) -> Scores:
+    return _convert(name, values, np.float64)
 
 
 def _convert(name: str, values: ArrayLike, dtype: Any) -> NDArray:
     try:
-        return np.asarray(values, dtype=dtype)
+        return as_compiled(values, dtype)
     except (TypeError, ValueError) as error:
         raise ScoreError(f"{name} is not an array of numbers: {error}") from None
 
 
-def _vector(name: str, values: ArrayLike | None, size: int) -> NDArray[np.float64]:
+def _vector(name: str, values: ArrayLike | None, size: int) -> Scores:
     if values is None:
         return np.zeros(size)
     vector = _float64(name, values)
@@ -272,7 +274,7 @@ def _integers(
     """int32[length], from 0 and, if there is a limit, below it."""
     if values is None:
         return None
-    integers = np.ascontiguousarray(_convert(name, values, np.int32))
+    integers = _convert(name, values, np.int32)
     _check_shape(name, integers, (length,))
     if length and (integers.min() < 0 or (limit is not None and integers.max() >= limit)):
         numbers = "from 0" if limit is None else f"from 0 to {limit - 1}"

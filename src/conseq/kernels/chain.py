@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
@@ -25,12 +26,12 @@ LANES = 4
 """Rows are padded to a multiple of this; the loops over previous states take as many at a time."""
 
 
-@njit(nogil=True, cache=True)
+@helper
 def larger(a: float, b: float) -> float:
     return a if a > b else b
 
 
-@njit(nogil=True, cache=True)
+@helper
 def both_ways(pairwise: Array) -> Array:
     """[2C,W,W], −inf beyond S: the C matrices [from,to], then the same C as [to,from]."""
     kinds, size, _ = pairwise.shape
@@ -45,7 +46,7 @@ def both_ways(pairwise: Array) -> Array:
     return matrix
 
 
-@njit(nogil=True, cache=True)
+@helper
 def forbidden(rows: int, width: int) -> Array:
     """[rows,width] of −inf."""
     array = np.empty((rows, width))
@@ -55,7 +56,7 @@ def forbidden(rows: int, width: int) -> Array:
     return array
 
 
-@njit(nogil=True, cache=True)
+@helper
 def longest(offsets: Array, first: int, last: int) -> int:
     """Tokens in the longest of the sequences first … last−1."""
     length = 0
@@ -64,7 +65,7 @@ def longest(offsets: Array, first: int, last: int) -> int:
     return length
 
 
-@njit(nogil=True, cache=True)
+@helper
 def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> None:
     """reach[t,j] = max_i (delta[i] + matrix[c,i,j])."""
     width = len(delta)
@@ -80,7 +81,7 @@ def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> No
             reach[t, j] = larger(reach[t, j], larger(ab, de))
 
 
-@njit(nogil=True, cache=True)
+@helper
 def fill(
     unary: Array, matrix: Array, start: Array, kind: Array, a: int, b: int, delta: Array, reach: Array
 ) -> None:
@@ -101,7 +102,7 @@ def fill(
             delta[j] = reach[t, j] + unary[a + t, j]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array, states: Array) -> None:
     """Walk back from states[b−1], at every step to the lowest previous state that attains reach.
 
@@ -121,7 +122,7 @@ def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array
         states[t - 1] = i
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def viterbi(
     unary: Array,
     pairwise: Array,

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
@@ -28,7 +29,7 @@ TRIGRAM, LEFT, RIGHT, SINGLE = 0, 1, 2, 3
 """Columns of weights: the trigram, its bigrams, the first of its unigrams."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weigh(
     found: tuple[Array, Array, Array, Array],
     parts: Array,
@@ -64,7 +65,7 @@ def weigh(
                         weights[t, c] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@helper
 def agrees(parts: Array, one: int, other: int, c: int) -> bool:
     """Whether two classes have the same labels at the places of constraint c."""
     same = True
@@ -73,7 +74,7 @@ def agrees(parts: Array, one: int, other: int, c: int) -> bool:
     return same
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def propose(predicted: Array, offsets: Array, first: int, last: int, domain: Array, sizes: Array) -> None:
     """The different labels proposed for each token: by its own trigram, by the one before it, by the next."""
     for n in range(first, last):
@@ -95,7 +96,7 @@ def propose(predicted: Array, offsets: Array, first: int, last: int, domain: Arr
             sizes[t] = size
 
 
-@njit(nogil=True, cache=True)
+@helper
 def single(predicted: Array, weights: Array, a: int, b: int, t: int, y: int) -> float:
     """The weight of the unigrams that label y satisfies at token t."""
     total = 0.0
@@ -106,7 +107,7 @@ def single(predicted: Array, weights: Array, a: int, b: int, t: int, y: int) -> 
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper
 def double(predicted: Array, weights: Array, t: int, x: int, y: int) -> float:
     """The weight of the bigrams that the labels x, y of the tokens t−1, t satisfy."""
     total = 0.0
@@ -117,14 +118,14 @@ def double(predicted: Array, weights: Array, t: int, x: int, y: int) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper
 def triple(predicted: Array, weights: Array, t: int, w: int, x: int, y: int) -> float:
     """The weight of the trigram of token t−1 if the labels w, x, y of the tokens t−2, t−1, t satisfy it."""
     same = predicted[t - 1, 0] == w and predicted[t - 1, 1] == x and predicted[t - 1, 2] == y
     return weights[t - 1, TRIGRAM] if same else 0.0
 
 
-@njit(nogil=True, cache=True)
+@helper
 def forward(
     predicted: Array, weights: Array, domain: Array, sizes: Array, a: int, b: int, best: Array, back: Array
 ) -> None:
@@ -158,7 +159,7 @@ def forward(
                 best[j, k] = most + double(predicted, weights, t, x, y) + alone
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def solve(
     predicted: Array,
     weights: Array,

@@ -8,7 +8,8 @@ kernels that import it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from conseq.kernels.compiled import helper
 
 LOWEST = -708.0
 """Below this exp gives 0; above, a normal number."""
@@ -20,7 +21,7 @@ ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, wh
 HALF_ROOT_BITS = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@helper(error_model="numpy", fastmath={"contract"})
 def exp(x: float) -> float:
     """e^x for x ≤ 0 or moderate x > 0 (below 709); −inf gives 0.
 
@@ -48,7 +49,7 @@ def exp(x: float) -> float:
     return p * power if x > LOWEST else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@helper(error_model="numpy", fastmath={"contract"})
 def log(x: float) -> float:
     """ln x for a normal number x > 0; for 0 some number, never an error.
 

@@ -12,20 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper(inline="always")
 def _slot(code: int, mask: int) -> int:
     """Mixes both halves of a code; every product stays below 2**62, so nothing overflows."""
     mixed = (code & 0x7FFFFFFF) * 0x5851F42D + (code >> 31) * 0x2545F491
     return (mixed ^ (mixed >> 29) ^ (mixed >> 43)) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _factorise(codes: Array, slots: Array, ids: Array, first: Array) -> int:
     mask = slots.size - 1
     n = 0
@@ -45,7 +46,7 @@ def _factorise(codes: Array, slots: Array, ids: Array, first: Array) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _build(codes: Array, slots: Array) -> None:
     mask = slots.size - 1
     for i in range(codes.size):
@@ -55,7 +56,7 @@ def _build(codes: Array, slots: Array) -> None:
         slots[s] = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lookup(codes: Array, known: Array, slots: Array, ids: Array) -> None:
     mask = slots.size - 1
     for i in range(codes.size):

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
@@ -34,7 +35,7 @@ class Tree(NamedTuple):
     pending: int  # nodes that wait at the same time, at most, in a search depth first
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _doubled(array: Array) -> Array:
     larger = np.empty(2 * array.size, dtype=array.dtype)
     for i in range(array.size):  # a slice would take seconds to compile
@@ -42,7 +43,7 @@ def _doubled(array: Array) -> Array:
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plant(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
     size, n = 1024, 1
     value, child = np.zeros(size, dtype=np.int32), np.zeros(size + 1, dtype=np.int32)
@@ -74,13 +75,13 @@ def _plant(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
     return value[:n].copy(), child[: n + 1].copy(), low[:n].copy(), high[:n].copy(), pending + widest
 
 
-@njit(cache=True, nogil=True)
+@helper
 def bit_of(value: int) -> np.int64:
     """The bit of a mask that stands for a value."""
     return np.int64(1) << np.int64(value % BITS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _masks(rows: Array, child: Array, low: Array, high: Array) -> Array:
     """Children come after their parent, so the last nodes are done first."""
     mask = np.zeros((low.size, rows.shape[1]), dtype=np.int64)

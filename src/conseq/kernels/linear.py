@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import kernel
 
 Array = NDArray[Any]
 
@@ -17,7 +18,7 @@ ANY_ORDER = {"reassoc", "contract"}
 """Sums may be taken in the order that suits the processor; it is the same in every run."""
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@kernel(fastmath=ANY_ORDER)
 def dot(a: Array, b: Array) -> float:
     """Σ a · b."""
     total = 0.0
@@ -26,7 +27,7 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@kernel(fastmath=ANY_ORDER)
 def add_dot(q: Array, factor: float, a: Array, b: Array) -> float:
     """q += factor · a; then Σ b · q."""
     total, share = 0.0, q.dtype.type(factor)
@@ -36,7 +37,7 @@ def add_dot(q: Array, factor: float, a: Array, b: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@kernel(fastmath=ANY_ORDER)
 def add_scale_dot(q: Array, factor: float, a: Array, scale: Array, times: float, b: Array) -> float:
     """q = (q + factor · a) · scale · times; then Σ b · q."""
     total, share, all_of_it = 0.0, q.dtype.type(factor), q.dtype.type(times)
@@ -46,7 +47,7 @@ def add_scale_dot(q: Array, factor: float, a: Array, scale: Array, times: float,
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@kernel(fastmath=ANY_ORDER)
 def scaled_square(a: Array, scale: Array) -> float:
     """Σ scale · a²."""
     total = 0.0
@@ -55,7 +56,7 @@ def scaled_square(a: Array, scale: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@kernel(fastmath=ANY_ORDER)
 def add(q: Array, factor: float, a: Array) -> None:
     """q += factor · a."""
     share = q.dtype.type(factor)
@@ -63,28 +64,28 @@ def add(q: Array, factor: float, a: Array) -> None:
         q[i] += share * a[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_times(q: Array, factor: float, a: Array) -> None:
     """q += factor · a, rounded twice."""
     for i in range(q.size):
         q[i] += factor * a[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_times(a: Array, factor: float, b: Array, out: Array) -> None:
     """out = a + factor · b."""
     for i in range(out.size):
         out[i] = a[i] + factor * b[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def negative(a: Array, out: Array) -> None:
     """out = −a, in the precision of `out`."""
     for i in range(out.size):
         out[i] = -a[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def difference(a: Array, b: Array, out: Array) -> None:
     """out = a − b, both first rounded to the precision of `out`."""
     kind = out.dtype.type

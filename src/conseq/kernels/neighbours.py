@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.instances import BITS, Tree, bit_of
 
 Array = NDArray[Any]
@@ -101,7 +101,7 @@ def workspace(tree: Tree, measure: Measure) -> Work:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def floors(measure: Measure, feature: Array, place: Array, first: int, last: int, least: Array) -> None:
     """Rows first:last of least[R,BITS]: what the values with a bit cost at least, seen from a value.
 
@@ -129,7 +129,7 @@ def floors(measure: Measure, feature: Array, place: Array, first: int, last: int
             own[cls[i]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _prepare(measure: Measure, query: Array, work: Work) -> None:
     """Where the costs of each feature stand; those of other values than the query's are forgotten."""
     for f in range(query.size):
@@ -149,7 +149,7 @@ def _prepare(measure: Measure, query: Array, work: Work) -> None:
             work.last[f] = query[f]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _apart(kind: int, p: float, q: float) -> float:
     """How far apart two shares of a class are, neither of them 0; twice what it adds to the difference."""
     if kind == SHANNON:
@@ -159,7 +159,7 @@ def _apart(kind: int, p: float, q: float) -> float:
     return abs(p - q)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def value_difference(kind: int, bounds: Array, cls: Array, share: Array, a: int, b: int) -> float:
     """The difference of the values at two places by their shares of classes; 1 if nothing is known of one."""
     i, j, total = bounds[a], bounds[b], 0.0
@@ -186,7 +186,7 @@ def value_difference(kind: int, bounds: Array, cls: Array, share: Array, a: int,
     return total / 2
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _compute(measure: Measure, query: Array, number: Array, work: Work, f: int, value: int) -> float:
     """What a value of feature f costs, kept for the next time."""
     start = measure.start[f]
@@ -202,7 +202,7 @@ def _compute(measure: Measure, query: Array, number: Array, work: Work, f: int, 
     return measure.weight[f] * cost
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _insert(near: Array, distance: float) -> None:
     """Put a distance among the smallest ones, each of which stands there once."""
     i = near.size
@@ -214,7 +214,7 @@ def _insert(near: Array, distance: float) -> None:
         near[i] = distance
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _kept(row: Array, distance: Array, n: int, most: float) -> int:
     """Move the rows that are near enough to the front; how many there are."""
     kept = 0
@@ -225,7 +225,7 @@ def _kept(row: Array, distance: Array, n: int, most: float) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
     """Which of the children low:high has a value, −1 if none."""
     end = high
@@ -238,7 +238,7 @@ def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
     return low if low < end and value[low] == wanted else -1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper(inline="always")
 def _least(floors: Array, floor: int, held: int) -> float:
     """The least of what the bits of a mask stand for."""
     low = np.inf
@@ -249,7 +249,7 @@ def _least(floors: Array, floor: int, held: int) -> float:
     return low
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper(inline="always")
 def _bound(
     mask: Array, bit: Array, unequal: Array, floor: Array, floors: Array,
     node: int, depth: int, cost: float, most: float,
@@ -266,7 +266,7 @@ def _bound(
     return cost
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
     """Among those that wait at low:high, move one with the least bound to the end."""
     best, last = low, high - 1
@@ -279,7 +279,7 @@ def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
             cost[best, j], cost[last, j] = cost[last, j], cost[best, j]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def nearest(
     tree: Tree, measure: Measure, queries: Queries, asked: int, work: Work, near: Array, before: int
 ) -> int:
@@ -358,7 +358,7 @@ def nearest(
     return _kept(row, distance, n, near[k - 1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate(measure: Measure, f: int) -> None:
     """Fill in the weighted differences of all values of a feature."""
     start, size, weight = measure.start[f], measure.start[f + 1] - measure.start[f], measure.weight[f]

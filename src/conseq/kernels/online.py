@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.chain import viterbi
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.scaled import backward, forward, log_sum, lower_by_max
 from conseq.kernels.vectors import LANES, prefetch
 
@@ -69,7 +69,7 @@ class Room(NamedTuple):
     touched: Array  # [A] the attributes that it has
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parts(chain: Array, n_labels: int) -> tuple[Array, Array, Array]:
     """pairwise[1, Y, Y], start[Y] and end[Y] as views."""
     square = n_labels * n_labels
@@ -77,7 +77,7 @@ def parts(chain: Array, n_labels: int) -> tuple[Array, Array, Array]:
     return pairwise, chain[square : square + n_labels], chain[square + n_labels :]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def longest(offsets: Array, order: Array) -> int:
     """Tokens in the longest of these sequences."""
     length = 0
@@ -86,7 +86,7 @@ def longest(offsets: Array, order: Array) -> int:
     return length
 
 
-@njit(cache=True, nogil=True)
+@helper
 def score(data: Data, state: Array, a: int, b: int, scores: Array) -> None:
     """scores[t − a, y] = Σ over the entries of token t of value · weight(attribute, y), t in a … b−1."""
     row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
@@ -106,7 +106,7 @@ def score(data: Data, state: Array, a: int, b: int, scores: Array) -> None:
         place += width
 
 
-@njit(cache=True, nogil=True)
+@helper
 def ask(data: Data, numbers: Array, t: Any) -> None:
     """Prefetch what a vector has for the weights of token t, and their labels."""
     row_of, indptr, groups = data.row_of.reshape(-1), data.indptr, U(data.row_of.shape[1])
@@ -121,7 +121,7 @@ def ask(data: Data, numbers: Array, t: Any) -> None:
 # ── the averaged perceptron ─────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vector) -> int:
     """Go through the sequences `order`, after `seen` earlier ones; gives the number of wrong labels.
 
@@ -149,7 +149,7 @@ def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vecto
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@helper
 def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector, sums: Vector) -> None:
     """Towards the gold labels of the tokens a … b−1, away from those found."""
     gold, n, last = data.gold, data.n_labels, b - a - 1
@@ -164,7 +164,7 @@ def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector
     correct_step(data.known, end + gold[b - 1], end + found[last], seen, weights.chain, sums.chain)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def correct_token(data: Data, t: int, wrong: int, seen: int, state: Array, sums: Array) -> None:
     indptr, attr, value, feature, label = data.indptr, data.attr, data.value, data.feature, data.label
     right = data.gold[t]
@@ -180,7 +180,7 @@ def correct_token(data: Data, t: int, wrong: int, seen: int, state: Array, sums:
                     sums[f] -= seen * np.float64(value[k])
 
 
-@njit(cache=True, nogil=True)
+@helper
 def correct_step(known: Array, right: int, wrong: int, seen: int, chain: Array, sums: Array) -> None:
     if right != wrong:
         chain[right] += known[right]
@@ -192,7 +192,7 @@ def correct_step(known: Array, right: int, wrong: int, seen: int, chain: Array, 
 # ── AdaGrad ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def adagrad(
     data: Data, descent: Descent, order: Array, weights: Vector, squares: Vector, room: Room
 ) -> float:
@@ -214,7 +214,7 @@ def adagrad(
     return loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper(error_model="numpy")
 def step(rate: float, slope: Array, squares: Array, weights: Array, lo: int, hi: int) -> None:
     """One step of the weights lo … hi−1; leaves the slope at 0."""
     for f in range(U(lo), U(hi)):
@@ -224,7 +224,7 @@ def step(rate: float, slope: Array, squares: Array, weights: Array, lo: int, hi:
         slope[f] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -> tuple[float, int]:
     """room.slope = the gradient of a batch; gives Σ −log p(gold) and how many attributes it touches.
 
@@ -273,13 +273,13 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
     return loss, touched
 
 
-@njit(cache=True, nogil=True)
+@helper
 def padded(n_labels: int) -> int:
     """Y rounded up to a multiple of LANES."""
     return (n_labels + LANES - 1) // LANES * LANES
 
 
-@njit(cache=True, nogil=True)
+@helper
 def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
     """matrix[x, y] = exp(pairwise[0, x, y] − the largest), `back` its transpose; gives the largest."""
     n_labels, highest = pairwise.shape[1], pairwise[0, 0, 0]
@@ -293,7 +293,7 @@ def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
     return highest
 
 
-@njit(cache=True, nogil=True)
+@helper
 def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: int) -> int:
     """Adds value · residual to the slopes of the weights of the tokens a … b−1; gives the attributes touched,
     of which so many were touched before."""
@@ -318,7 +318,7 @@ def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: in
     return touched
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@helper(error_model="numpy")
 def penalise(data: Data, c2: float, sequences: int, touched: int, weights: Vector, room: Room) -> None:
     """Adds the gradient of the batch's share of c2 ‖w‖²; what has no weight gets the slope 0."""
     chain, slope = weights.chain, room.slope.chain

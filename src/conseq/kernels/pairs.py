@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import kernel
 
 Array = NDArray[Any]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def combine(counts: Array, sums: Array, differences: Array) -> None:
     """sums[i,j,s], i < j: the sequences with count i + count j = s, cut at B+1;
     differences[i,j,d+B+1]: those with count i − count j = d, cut at ±(B+1).  sums is [K,K,B+2]."""
@@ -40,7 +41,7 @@ def combine(counts: Array, sums: Array, differences: Array) -> None:
             differences[i, j, most] += sums[i, j, 0]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def orders(
     names: Array, bounds: Array, offsets: Array, first: Array, last: Array, earlier: Array, later: Array
 ) -> None:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import kernel
 from conseq.kernels.vectors import LANES, LINE, add, fill, load, multiply_add, prefetch, store
 
 Array = NDArray[Any]
@@ -31,7 +31,7 @@ U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(
     weights: Array,
     feature: Array,
@@ -56,9 +56,12 @@ def expand(
                 target[out + U(label[f])] += v * weights[f]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
-    """scores[t] = Σ over the groups g of rows[row_of[t, g]], for t in lo … hi−1."""
+    """scores[t] = Σ over the groups g of rows[row_of[t, g]], for t in lo … hi−1.
+
+    Summed in the precision of the rows; scores may be double where rows are single.
+    """
     width, groups, end = U(scores.shape[1]), U(row_of.shape[1]), U(hi)
     even = width - width % U(LANES)
     source, index, target = rows.reshape(-1), row_of.reshape(-1), scores.reshape(-1)
@@ -75,12 +78,13 @@ def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
                 sum = add(sum, load(source, U(index[g]) * width + c))
             store(target, out + c, sum)
         for y in range(even, width):
-            target[out + y] = source[U(index[first]) * width + y]
+            rest = source[U(index[first]) * width + y]
             for g in range(first + U(1), first + groups):
-                target[out + y] += source[U(index[g]) * width + y]
+                rest += source[U(index[g]) * width + y]
+            target[out + y] = rest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score(
     table: Array,
     start: Array,
@@ -129,7 +133,7 @@ def score(
                 target[base + U(label[k])] += single_value[k] * weights[U(single[k])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(
     given: Array,
     start: Array,
@@ -174,7 +178,7 @@ def spread(
                 gradient[U(single[k])] += single_value[k] * source[base + U(label[k])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put(
     table: Array, attribute: Array, feature: Array, label: Array, gradient: Array, lo: int, hi: int
 ) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.vectors import LANES, add, fill, load, multiply_add, store, times, total
 
 Array = NDArray[Any]
@@ -25,7 +25,7 @@ U = np.uint64
 """Unsigned, flat indices (`Place`) need no wrap-around check."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_by_max(scores: Array, gold: Array, n_labels: int, lo: int, hi: int) -> float:
     """scores[t] −= max of its first n_labels entries, so that exp cannot overflow.
 
@@ -42,7 +42,7 @@ def lower_by_max(scores: Array, gold: Array, n_labels: int, lo: int, hi: int) ->
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def forward(steps: Array, weights: Array, moves: Array, n_labels: int, alpha: Array, scale: Array) -> None:
     """α_t = (α_{t−1} M) · weights_t, divided by its sum, which goes to scale[n]; α_0 = weights_0 likewise."""
     width = U(weights.shape[1])
@@ -68,7 +68,7 @@ def forward(steps: Array, weights: Array, moves: Array, n_labels: int, alpha: Ar
                 store(out, c, times(load(out, c), inverse))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def backward(
     steps: Array,
     weights: Array,
@@ -111,7 +111,7 @@ def backward(
             out[i * width + U(gold[i])] -= one
 
 
-@njit(cache=True, nogil=True)
+@helper
 def product(
     source: Array,
     first: Place,
@@ -158,7 +158,7 @@ def product(
             store(target, (to + i) * width + column, sa)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def add_pairs(
     left: Array,
     first: Place,
@@ -201,7 +201,7 @@ def add_pairs(
             store(sums, out + U(7) * width, sh)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_sum(scale: Array, lo: int, hi: int) -> float:
     """Σ log scale in double precision."""
     total = 0.0

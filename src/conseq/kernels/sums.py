@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from conseq.kernels.chain import LANES, Array, both_ways, forbidden, larger, longest
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.explog import exp, log
 
 Steps = tuple[Array, Array, Array]  # matrix, top, weights: see `prepare`
@@ -32,7 +32,7 @@ TINY = 1e-280
 """exp flushes terms below 1e−307 to 0: against a sum of at least TINY they do not count."""
 
 
-@njit(nogil=True, cache=True)
+@helper
 def prepare(pairwise: Array) -> Steps:
     """What `advance` needs: matrix[2C,W,W] of `both_ways`, top[2C,W] and weights[2C,W,W],
 
@@ -53,7 +53,7 @@ def prepare(pairwise: Array) -> Steps:
     return matrix, top, weights
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@helper(fastmath={"contract"})
 def multiply(x: Array, weights: Array, c: int, p: Array, out: Array) -> None:
     """out[j] = Σ_i exp(x[i]) · weights[c,i,j]; p is room for exp(x)."""
     width = len(x)
@@ -70,7 +70,7 @@ def multiply(x: Array, weights: Array, c: int, p: Array, out: Array) -> None:
             out[j] += ab + de
 
 
-@njit(nogil=True, cache=True)
+@helper
 def log_sum(x: Array, matrix: Array, c: int, j: int) -> float:
     """log Σ_i exp(x[i] + matrix[c,i,j]), for scores of any size."""
     highest, total = -np.inf, 0.0
@@ -84,7 +84,7 @@ def log_sum(x: Array, matrix: Array, c: int, j: int) -> float:
     return highest + math.log(total)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def advance(
     x: Array, matrix: Array, top: Array, weights: Array, c: int, size: int, p: Array, out: Array
 ) -> None:
@@ -105,7 +105,7 @@ def advance(
                 out[j] = log_sum(x, matrix, c, j)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def highest_of(x: Array) -> float:
     """max x; four running maxima, because one would wait for itself at every entry."""
     a, b, d, e = x[0], x[1], x[2], x[3]
@@ -115,7 +115,7 @@ def highest_of(x: Array) -> float:
     return larger(larger(a, b), larger(d, e))
 
 
-@njit(nogil=True, cache=True)
+@helper
 def normalise(x: Array) -> float:
     """Lower x so that its maximum is 0, and return what was subtracted (−inf if all of x is)."""
     highest = highest_of(x)
@@ -125,7 +125,7 @@ def normalise(x: Array) -> float:
     return highest
 
 
-@njit(nogil=True, cache=True)
+@helper
 def sweep(
     unary: Array,
     steps: Steps,
@@ -157,7 +157,7 @@ def sweep(
         scale[side, t] = normalise(x)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def sweep_both(
     unary: Array,
     steps: Steps,
@@ -177,7 +177,7 @@ def sweep_both(
         sweep(unary, steps, boundary, kind, a, b, side, work, message, scale)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@helper(fastmath={"contract", "reassoc"})
 def exp_normalise(x: Array) -> float:
     """x ← exp(x) / Σ exp(x), and return log Σ exp(x) (if that is −inf, x ← 0)."""
     highest = highest_of(x)
@@ -192,7 +192,7 @@ def exp_normalise(x: Array) -> float:
     return highest + math.log(total)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def beliefs(unary: Array, a: int, b: int, message: Array, scale: Array, x: Array, node: Array) -> float:
     """Marginals of the tokens a … b−1 from their messages; returns log Z.
 
@@ -212,7 +212,7 @@ def beliefs(unary: Array, a: int, b: int, message: Array, scale: Array, x: Array
     return log_partition
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def marginals(
     unary: Array,
     pairwise: Array,
@@ -236,7 +236,7 @@ def marginals(
         log_partition[n] = beliefs(unary, a, b, message, scale, work[1], node)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def lattice(
     unary: Array, pairwise: Array, start: Array, end: Array, kind: Array, message: Array, scale: Array
 ) -> None:
@@ -246,7 +246,7 @@ def lattice(
     sweep_both(unary, steps, start, end, kind, 0, len(unary), work, message, scale)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def passage(
     unary: Array, pairwise: Array, kind: Array, message: Array, scale: Array, first: int, masks: Array
 ) -> float:

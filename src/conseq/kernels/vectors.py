@@ -2,7 +2,8 @@
 
     load(flat, i) ─→ LANES numbers from flat[i] on ─ add, times, multiply_add, total ─→ store(flat, i, vector)
 
-`flat` is a one-dimensional array, `i` its unsigned index; nothing is checked. Processors with shorter vectors
+`flat` is a one-dimensional array, `i` its unsigned index; nothing is checked. A vector of single precision
+may be stored in an array of double precision. Processors with shorter vectors
 get several instructions. `prefetch(flat, i)` asks for a part of memory that will be needed soon: rows are
 read in an order that no processor foresees. Without compilation (NUMBA_DISABLE_JIT) vectors are numpy arrays.
 """
@@ -70,8 +71,10 @@ def _load(_: Any, flat: Any, i: Any) -> Code:
 
 def _store(_: Any, flat: Any, i: Any, vector: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *given[:2])
-        stored = builder.store(given[2], builder.bitcast(place, given[2].type.as_pointer()))
+        place, stored = _place(context, builder, signature.args[0], *given[:2]), given[2]
+        if flat.dtype != vector.dtype:
+            stored = builder.fpext(stored, context.get_value_type(Vector(flat.dtype)))
+        stored = builder.store(stored, builder.bitcast(place, stored.type.as_pointer()))
         stored.align = flat.dtype.bitwidth // 8
         return context.get_dummy_value()
 

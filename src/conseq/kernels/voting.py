@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.instances import Tree, _doubled
 from conseq.kernels.neighbours import Measure, Queries, Work, nearest
 
@@ -55,7 +55,7 @@ class Tally(NamedTuple):
     voted: NDArray[np.int32]  # [C] the classes that have votes
 
 
-@njit(cache=True, nogil=True)
+@helper
 def weight_of(distance: float, first: float, last: float, kind: int, a: float, b: float) -> float:
     """What a neighbour's vote weighs."""
     if kind == INVERSE:
@@ -67,7 +67,7 @@ def weight_of(distance: float, first: float, last: float, kind: int, a: float, b
     return 1.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _count(
     bounds: Array, classes: Array, times: Array,
     low: int, high: int, weight: float, votes: Array, voted: Array, n: int,
@@ -82,7 +82,7 @@ def _count(
     return n
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _elect(frequency: Array, votes: Array, voted: Array) -> tuple[int, bool]:
     """The class with most votes, and whether others have as many."""
     top = 0.0
@@ -98,7 +98,7 @@ def _elect(frequency: Array, votes: Array, voted: Array) -> tuple[int, bool]:
     return winner, rivals > 1
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _farthest(near: Array) -> float:
     """The last of some distances, ascending, that is one."""
     last = near[0]
@@ -108,7 +108,7 @@ def _farthest(near: Array) -> float:
     return last
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _reach(distance: Array, low: int, high: int, k: int) -> int:
     """Where the k-th of the distances at low:high, ascending, ends."""
     end = low
@@ -119,7 +119,7 @@ def _reach(distance: Array, low: int, high: int, k: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _poll(
     ballot: Ballot, row: Array, distance: Array, first: float, last: float, votes: Array, voted: Array
 ) -> int:
@@ -132,13 +132,13 @@ def _poll(
     return n
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _clear(votes: Array, voted: Array) -> None:
     for cls in voted:
         votes[cls] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: Array) -> tuple[Array, Array]:
     """Put the votes of one query behind those of others, in larger arrays if there is no room."""
     while at + voted.size > all_classes.size:
@@ -148,7 +148,7 @@ def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: 
     return all_classes, all_votes
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _tally(m: int, n_classes: int) -> Tally:
     """Nothing counted yet."""
     return Tally(
@@ -157,7 +157,7 @@ def _tally(m: int, n_classes: int) -> Tally:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _vote(
     ballot: Ballot, row: Array, distance: Array, first: float, last: float, tally: Tally, i: int, again: bool
 ) -> tuple[int, bool]:
@@ -174,7 +174,7 @@ def _vote(
     return n, still
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def classify(
     tree: Tree, measure: Measure, ballot: Ballot, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -199,7 +199,7 @@ def classify(
     return (*tally[:4], all_classes[:at].copy(), all_votes[:at].copy())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recount(
     ballot: Ballot, bounds: Array, row: Array, distance: Array, k: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -223,7 +223,7 @@ def recount(
     return (*tally[:4], all_classes[:at].copy(), all_votes[:at].copy())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighbours(
     tree: Tree, measure: Measure, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array]:
@@ -246,7 +246,7 @@ def neighbours(
     return counts, row[:at].copy(), distance[:at].copy()
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, int]:
     """The rows of low:high, sorted by column f, that have a value in it."""
     first, end = low, high
@@ -266,7 +266,7 @@ def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, 
     return first, last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
     """As `classify`, but all rows vote that share the longest beginning with the query (IGTree); the
     distance is the number of features that were not matched."""

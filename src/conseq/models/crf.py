@@ -52,7 +52,7 @@ class ChainModel:
         layout = self.layout
         state = np.ascontiguousarray(layout.state(self.weights), dtype=np.float32)
         rows = np.empty((design.n_rows, layout.n_labels), dtype=np.float32)
-        unary = np.empty((design.n_tokens, layout.n_labels), dtype=np.float32)
+        unary = np.empty((design.n_tokens, layout.n_labels))
         table = (state, layout.feature, layout.label, design.indptr, design.attr, design.value, rows)
         pieces = 1 if threads == 1 else 4 * threads
         marks = np.searchsorted(design.indptr, np.linspace(0, design.indptr[-1], pieces + 1)[1:-1])
