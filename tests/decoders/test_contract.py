@@ -105,7 +105,7 @@ def test_the_draw_has_everything():
     assert {str(problem.schema.scheme) for problem, _ in problems} == {"plain", "bio", "bioes"}
     assert any(problem.schema.levels > 1 for problem, _ in problems)
     assert any(problem.potentials.label_of is not None for problem, _ in problems)
-    assert any(problem.potentials.unary.dtype == np.float32 for problem, _ in problems)
+    assert all(problem.potentials.unary.dtype == np.float64 for problem, _ in problems)
     assert any(len(problem.potentials.pairwise) == 3 for problem, _ in problems)
     assert any(len(problem.program.rules) >= 40 for problem, _ in problems)
     infeasible = [problem for problem, best in problems if best == -np.inf]

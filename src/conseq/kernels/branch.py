@@ -16,15 +16,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import kernel
 
 Array = NDArray[Any]
 
 DEPTH, NODES = 0, 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def enter(problem: tuple[Array, ...], frame: tuple[Array, ...], depth: int, bound: float) -> None:
     """Bound and rank the values of a variable: the best first, of equal ones the lowest."""
     sizes, first, start, links, parents, strides, cells = problem
@@ -47,7 +48,7 @@ def enter(problem: tuple[Array, ...], frame: tuple[Array, ...], depth: int, boun
     place[depth] = 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def search(
     problem: tuple[Array, ...], frame: tuple[Array, ...], best: Array, found: Array, most_nodes: float
 ) -> bool:

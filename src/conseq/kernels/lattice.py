@@ -19,10 +19,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.chain import advance_max, both_ways
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
@@ -58,7 +58,7 @@ class Chain(NamedTuple):
 # ── from a chain ────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def chain_completions(chain: Chain, best: Array) -> None:
     """best[t,s] = the most that labels after token t can add, given state s at t:
 
@@ -80,7 +80,7 @@ def chain_completions(chain: Chain, best: Array) -> None:
             best[t, s] = row[0, s]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def from_chain(
     chain: Chain, ahead: Array, floor: float, size: int, graph: Graph, steps: Steps, levels: Array
 ) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def from_chain(
 # ── best paths ──────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def completions(graph: Graph, rest: Array, following: Array) -> None:
     """rest[B] = the most that a path can gain from each node on, following[B] = the edge to take for it.
 
@@ -155,7 +155,7 @@ def completions(graph: Graph, rest: Array, following: Array) -> None:
         rest[node], following[node] = best, edge
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def prefixes(graph: Graph, best: Array) -> None:
     """best[B] = the most that a path gains up to each node."""
     for node in range(len(best)):
@@ -166,7 +166,7 @@ def prefixes(graph: Graph, best: Array) -> None:
             best[graph.targets[e]] = max(best[graph.targets[e]], best[node] + graph.gains[e])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def shrink(values: Array, origins: Array, count: int, wanted: int) -> int:
     """Keep the `wanted` best of the first `count` candidates, in any order; how many there are then."""
     if count <= wanted:
@@ -186,7 +186,7 @@ def shrink(values: Array, origins: Array, count: int, wanted: int) -> int:
     return kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def best_paths(graph: Graph, rest: Array, following: Array, paths: Array, scores: Array) -> int:
     """Fill paths[n,·] (edges, then −1) and scores[n], best first; how many there are (at most n).
 
@@ -242,7 +242,7 @@ def best_paths(graph: Graph, rest: Array, following: Array, paths: Array, scores
 # ── sums over all paths ─────────────────────────────────────────────────────────────────────────
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def edge_probabilities(graph: Graph, shares: Array) -> float:
     """shares[e] = p(edge e | the path passes its source) under p ∝ exp(sum of gains); returns log Z.
 
@@ -264,7 +264,7 @@ def edge_probabilities(graph: Graph, shares: Array) -> float:
     return float(log_z[0])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def node_posteriors(graph: Graph, shares: Array, posterior: Array) -> None:
     """posterior[B] = p(the path passes the node); that of an edge is posterior[source] · shares[edge]."""
     for node in range(len(posterior)):
@@ -275,7 +275,7 @@ def node_posteriors(graph: Graph, shares: Array, posterior: Array) -> None:
             posterior[graph.targets[e]] += posterior[node] * shares[e]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample(graph: Graph, shares: Array, uniform: Array, paths: Array) -> None:
     """Fill paths[n,·] (edges, then −1) with independent draws from p; uniform[n,·] are numbers in [0, 1)."""
     n, most = paths.shape
@@ -296,7 +296,7 @@ def sample(graph: Graph, shares: Array, uniform: Array, paths: Array) -> None:
             paths[i, rest] = -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: int, masks: Array) -> float:
     """p(the path has a state of masks[k] at token + k, for all k), masks[M,S] with M ≥ 1."""
     total, last = 0.0, token + len(masks) - 1
@@ -326,14 +326,14 @@ def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: 
 # ── what counters and automata read ─────────────────────────────────────────────────────────────
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def additions(
     steps: Steps, length: int, counters: Array, tables: Array, masks: Array, token: int
 ) -> tuple[Array, Array]:
     """What the edges add to counters: begins[E+1], added[·,2] (counter, amount), edge after edge.
 
-    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token in
-    the masks, which no step to END passes.
+    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token
+    in the masks, which no step to END passes.
     """
     edges = len(steps.first) - 1
     begins = np.zeros(edges + 1, dtype=np.int64)
@@ -358,7 +358,7 @@ def additions(
     return begins, added[:n]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def symbols(
     steps: Steps,
     length: int,
@@ -371,8 +371,8 @@ def symbols(
 ) -> None:
     """read[i,m] = the symbol that automaton m reads at step i.
 
-    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of END
-    is 0.
+    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of
+    END is 0.
     """
     for i in range(len(steps.pair)):
         for m in range(len(heads)):
@@ -381,7 +381,7 @@ def symbols(
             read[i, m] = alphabet[heads[m, 1] + k * n_pairs + steps.pair[i]]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def minimum_remaining(
     graph: Graph, begins: Array, read: Array, arcs: Array, cost: Array, least: Array
 ) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.lattice import Graph, completions
 from conseq.kernels.multipliers import STEP, descent, dot, gap_to_close, move, note, totals, weigh
 from conseq.kernels.violations import Sums
@@ -47,7 +47,7 @@ class Dual(NamedTuple):
     path: Array  # [L+1], the edges of the best path met, then −1
 
 
-@njit(nogil=True, cache=True)
+@helper
 def charge(x: Array, limits: Array) -> float:
     """Σ penalty · violation."""
     total = 0.0
@@ -57,7 +57,7 @@ def charge(x: Array, limits: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper
 def shift(gains: Array, additions: Additions, weights: Array, shifted: Array) -> None:
     """shifted[e] = gains[e] − Σ_r weights[r] · what edge e adds to counter r."""
     for e in range(len(shifted)):
@@ -67,7 +67,7 @@ def shift(gains: Array, additions: Additions, weights: Array, shifted: Array) ->
         shifted[e] = gains[e] - off
 
 
-@njit(nogil=True, cache=True)
+@helper
 def follow(graph: Graph, following: Array, additions: Additions, path: Array, counts: Array) -> float:
     """Walk the best path from the root: its edges, its counts, and its gain."""
     for r in range(len(counts)):
@@ -86,7 +86,7 @@ def follow(graph: Graph, following: Array, additions: Additions, path: Array, co
     return gained
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def descend(
     graph: Graph,
     additions: Additions,
@@ -103,11 +103,16 @@ def descend(
             how far below the bound to aim at first
     """
     floor, known, spread = aims
-    limits, zeros = sums.limits[:, LIMIT].copy(), np.zeros(len(sums.limits))
-    ceilings = sums.limits[:, PENALTY].copy()
+    limits, ceilings, zeros = (
+        np.zeros(len(sums.limits)),
+        np.zeros(len(sums.limits)),
+        np.zeros(len(sums.limits)),
+    )
+    x, excess, trial = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
+    for k in range(len(limits)):
+        limits[k], ceilings[k], trial[k] = sums.limits[k, LIMIT], sums.limits[k, PENALTY], dual.multipliers[k]
     following = np.empty(len(dual.rest), dtype=np.int64)
     counts, weights = np.zeros(n_counters), np.zeros(n_counters)
-    x, excess, trial = np.zeros(len(limits)), np.zeros(len(limits)), dual.multipliers.copy()
     path = np.empty(len(dual.path), dtype=np.int64)
     score, done, state = -np.inf, 0, descent(spread)
     moved = Graph(graph.first, graph.targets, dual.shifted)
@@ -125,10 +130,12 @@ def descend(
         value, gained = dual.rest[0] + dot(trial, limits), gained + dot(dual.base, x)
         if gained - charge(x, sums.limits) > score:
             score = gained - charge(x, sums.limits)
-            dual.path[:] = path
+            for k in range(len(path)):
+                dual.path[k] = path[k]
         if note(state, value):
             bound = value
-            dual.multipliers[:] = trial
+            for k in range(len(trial)):
+                dual.multipliers[k] = trial[k]
         reached = max(score, known)
         if bound < floor or bound <= reached + 1e-9 * (1 + abs(bound)) or state[STEP] < SHORTEST:
             break

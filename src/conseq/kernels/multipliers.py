@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.violations import Sums
 
 Array = NDArray[Any]
@@ -28,7 +28,7 @@ LEAST, STEP, SPREAD, IDLE, ROUNDS = 0, 1, 2, 3, 4
 least bound the target lies at most, rounds without progress, rounds."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def descent(spread: float) -> Array:
     """The state of a descent that has not begun, which aims `spread` below the bound at first."""
     state = np.zeros(5)
@@ -36,7 +36,7 @@ def descent(spread: float) -> Array:
     return state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def note(state: Array, bound: float) -> bool:
     """Take note of the bound at the present point; whether it is the least so far."""
     if bound < state[LEAST] - 1e-9 * (1 + abs(bound)):
@@ -52,13 +52,13 @@ def note(state: Array, bound: float) -> bool:
     return better
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gap_to_close(state: Array, bound: float, reached: float) -> float:
     """How far the next step goes down, by Polyak's rule; `reached` is the best score known."""
     return state[STEP] * (bound - max(reached, state[LEAST] - state[SPREAD]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def move(multipliers: Array, excess: Array, lower: Array, upper: Array, gap: float) -> bool:
     """λ ← clip(λ + gap / ‖excess‖² · excess, lower, upper): whether there was anywhere to go.
 
@@ -78,7 +78,7 @@ def move(multipliers: Array, excess: Array, lower: Array, upper: Array, gap: flo
     return True
 
 
-@njit(nogil=True, cache=True)
+@helper
 def dot(a: Array, b: Array) -> float:
     """Σ a · b."""
     total = 0.0
@@ -87,7 +87,7 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper
 def totals(sums: Sums, counts: Array, x: Array) -> None:
     """x[k] = Σ coefficient · count."""
     for k in range(len(x)):
@@ -96,7 +96,7 @@ def totals(sums: Sums, counts: Array, x: Array) -> None:
             x[k] += sums.terms[i, 0] * counts[sums.terms[i, 1]]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def weigh(sums: Sums, multipliers: Array, base: Array, weights: Array) -> None:
     """weights[j] = Σ_k (λ_k − base_k) · coefficient of counter j."""
     for j in range(len(weights)):

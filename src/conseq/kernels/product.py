@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.lattice import Graph
 
 Array = NDArray[Any]
@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
     reached: Array  # [P], the best scores up to there
 
 
-@njit(nogil=True, cache=True)
+@helper
 def step_over(machine: Machine, q: int, e: int) -> tuple[int, float]:
     """The state after an edge, and the cost of it."""
     cost = 0.0
@@ -58,7 +58,7 @@ def step_over(machine: Machine, q: int, e: int) -> tuple[int, float]:
     return q, cost
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def reach_of(graph: Graph) -> int:
     """A power of 2 above the largest difference between the numbers of an edge's target and its source."""
     most = 1
@@ -71,7 +71,7 @@ def reach_of(graph: Graph) -> int:
     return size
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: int, pairs: Pairs) -> int:
     """Fill in the pairs that a path of at least `floor` may come to; their number, −1 if there is no room.
 
@@ -109,7 +109,7 @@ def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: i
     return count
 
 
-@njit(nogil=True, cache=True)
+@helper
 def find(pairs: Pairs, node: int, q: int) -> int:
     """The number of the pair (node, q), −1 if there is none."""
     low, high = pairs.begins[node], pairs.begins[node + 1]
@@ -122,7 +122,7 @@ def find(pairs: Pairs, node: int, q: int) -> int:
     return low if low < pairs.begins[node + 1] and pairs.memory[low] == q else -1
 
 
-@njit(nogil=True, cache=True)
+@helper
 def look(
     graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array, q: int, node: int
 ) -> tuple[Array, Array]:
@@ -140,7 +140,7 @@ def look(
     return leads, costs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def merge(graph: Graph, machine: Machine, floor: float, pairs: Pairs, same: Array, owed: Array) -> None:
     """same[P] = the first pair of the same node and future, −1 for a pair that leads nowhere; owed[P]."""
     last = len(graph.first) - 2
@@ -170,7 +170,7 @@ def merge(graph: Graph, machine: Machine, floor: float, pairs: Pairs, same: Arra
                 same[i] = begin + first_alike(i - begin, owed[i], leads, costs, marks, same, begin)
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def first_alike(
     k: int, owed: float, leads: Array, costs: Array, marks: Array, same: Array, begin: int
 ) -> int:
@@ -196,7 +196,7 @@ def first_alike(
     return k
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rebuild(
     graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array
 ) -> tuple[Array, Array, Array, Array, Array]:

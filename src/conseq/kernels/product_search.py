@@ -27,9 +27,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.lattice import Graph
 from conseq.kernels.lattice_dual import FALLS, LIMIT, MULTIPLIER, PENALTY, RISES, Additions
 from conseq.kernels.violations import Sums
@@ -73,7 +73,7 @@ class Hashing(NamedTuple):
     keys: Array
 
 
-@njit(nogil=True, cache=True)
+@helper
 def worth(sums: Sums, k: int, memory: Array, row: int, final: bool) -> float:
     """f(x) of sum k if it is final; else the most it can become."""
     x = 0
@@ -86,7 +86,7 @@ def worth(sums: Sums, k: int, memory: Array, row: int, final: bool) -> float:
     return multiplier * x - (sums.limits[k, PENALTY] * (x - limit) if above else 0.0)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def settle(sums: Sums, memory: Array, row: int, final: bool) -> float:
     """What all sums are worth."""
     total = 0.0
@@ -95,7 +95,7 @@ def settle(sums: Sums, memory: Array, row: int, final: bool) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def sums_of_counters(sums: Sums, counters: int) -> tuple[Array, Array]:
     """Which sums have each counter: first[R+1], which."""
     first = np.zeros(counters + 1, dtype=np.int64)
@@ -111,7 +111,7 @@ def sums_of_counters(sums: Sums, counters: int) -> tuple[Array, Array]:
     return first, which
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def rise(
     sums: Sums,
     having: tuple[Array, Array],
@@ -139,7 +139,7 @@ def rise(
     return change
 
 
-@njit(nogil=True, cache=True)
+@helper
 def remaining_cost(machines: Machines, memory: Array, row: int) -> float:
     """The least that the automata with this memory still charge."""
     charged = 0.0
@@ -151,7 +151,7 @@ def remaining_cost(machines: Machines, memory: Array, row: int) -> float:
     return charged
 
 
-@njit(nogil=True, cache=True)
+@helper
 def advance(machines: Machines, additions: Additions, edge: int, memory: Array, a: int, b: int) -> float:
     """memory[b] = memory[a] after an edge; what the automata charge on it."""
     counters = memory.shape[1] - len(machines.heads)
@@ -171,7 +171,7 @@ def advance(machines: Machines, additions: Additions, edge: int, memory: Array, 
     return charged
 
 
-@njit(nogil=True, cache=True)
+@helper
 def key_of(place: int, memory: Array, row: int) -> int:
     """A number that product states seldom share."""
     key = place * 40503
@@ -180,7 +180,7 @@ def key_of(place: int, memory: Array, row: int) -> int:
     return key ^ (key >> 17)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def slot_of(hashing: Hashing, stamp: int, key: int, place: int, states: States, row: int) -> int:
     """Where in the hash table the product state (place, memory[row]) stands, or could be put."""
     slot = key & (len(hashing.table) - 1)
@@ -197,7 +197,7 @@ def slot_of(hashing: Hashing, stamp: int, key: int, place: int, states: States, 
     return slot
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def begin(states: States, sums: Sums, machines: Machines) -> bool:
     """Make product state 0, the root; whether anything can come of it."""
     memory = states.memory
@@ -209,7 +209,7 @@ def begin(states: States, sums: Sums, machines: Machines) -> bool:
     return states.bound[0] > -np.inf and states.cost[0] < np.inf
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def append(states: States, ends: Array, position: int, state: int, scratch: int) -> None:
     """Put a new product state, with the memory of the scratch row, last among those of its position."""
     for m in range(states.memory.shape[1]):
@@ -222,7 +222,7 @@ def append(states: States, ends: Array, position: int, state: int, scratch: int)
     ends[position, 1] = state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def search(
     graph: Graph,
     position: Array,
@@ -298,7 +298,7 @@ def search(
     return best, last, value, count
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def open_bound(states: States, rest: Array, ends: Array, position: int, source: int, value: float) -> float:
     """The most that a labelling through a product state from `source` on may score, or one already met."""
     most = value
@@ -311,7 +311,7 @@ def open_bound(states: States, rest: Array, ends: Array, position: int, source: 
     return most
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def walk_back(states: States, state: int, last: int, path: Array) -> int:
     """The edges of the best path to a last product state and out of it, path[·]; their number."""
     length, at = 1, state

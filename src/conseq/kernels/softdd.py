@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from conseq.kernels.chain import both_ways, fill, longest, trace
+from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
 from conseq.kernels.violations import Rules, Sums, judge, limit_of
 
@@ -93,7 +93,7 @@ class Found(NamedTuple):
     scores: Array  # [N]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def restep(scores: Scores, work: Shifted, effects: Effects, j: int, amount: float) -> None:
     """Take amount · table_j off the steps that a bias cannot express; an amount of 0 restores their
     scores."""
@@ -112,7 +112,7 @@ def restep(scores: Scores, work: Shifted, effects: Effects, j: int, amount: floa
                 work.matrix[kinds + c, b, a] = value
 
 
-@njit(nogil=True, cache=True)
+@helper
 def rebias(unary: Array, a: int, b: int, bias: Array, weights: Array, tokens: Array) -> None:
     """tokens[t,s] = unary[a+t,s] − Σ_j weights[j] · bias[j,s]."""
     off = np.zeros(unary.shape[1])
@@ -125,7 +125,7 @@ def rebias(unary: Array, a: int, b: int, bias: Array, weights: Array, tokens: Ar
             tokens[t, s] = unary[a + t, s] - off[s]
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def best_path(work: Shifted, kind: Array, length: int, room: Room) -> float:
     """Viterbi on the working scores; room.path[:length] is filled in."""
     fill(room.tokens, work.matrix, work.start, kind, 0, length, room.delta, room.reach)
@@ -139,7 +139,7 @@ def best_path(work: Shifted, kind: Array, length: int, room: Room) -> float:
     return score
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def cost_of(violations: Array, penalties: Array) -> float:
     """Σ penalty · violation, where 0 · inf is 0; what is in the scores already has the penalty 0."""
     total = 0.0
@@ -149,7 +149,7 @@ def cost_of(violations: Array, penalties: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def shift_to(
     task: Task, work: Shifted, weights: Array, applied: Array, a: int, b: int, tokens: Array
 ) -> None:
@@ -162,7 +162,7 @@ def shift_to(
     rebias(task.scores.unary, a, b, task.effects.bias, weights, tokens)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def descend(
     task: Task,
     work: Shifted,
@@ -176,7 +176,7 @@ def descend(
 ) -> int:
     """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
     ceilings, n_counters = task.prices.ceilings, len(task.effects.bias)
-    counts = np.zeros(max(1, n_counters), dtype=np.int64)
+    counts = np.zeros(max(1, n_counters))
     weights, applied, zeros = np.zeros(n_counters), np.zeros(n_counters), np.zeros(len(ceilings))
     violations = np.empty((1, len(task.prices.penalties)))
     x, trial, limits = np.empty(len(ceilings)), np.zeros(len(ceilings)), np.empty(len(ceilings))
@@ -220,7 +220,7 @@ def descend(
     return done
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def softdd(
     task: Task, offsets: Array, kind: Array, chosen: Array, found: Found, runs: Array, multipliers: Array
 ) -> None:
@@ -244,7 +244,7 @@ def softdd(
         runs[number] = descend(task, work, kinds, a, b, room, found, n, multipliers[number])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shifted_chain(scores: Scores, sums: Sums, effects: Effects, multipliers: Array) -> Scores:
     """The scores with what the multipliers take off."""
     between, begin, finish = scores.pairwise.copy(), scores.start.copy(), scores.end.copy()

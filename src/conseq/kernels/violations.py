@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
 
@@ -52,7 +53,7 @@ class Rules(NamedTuple):
     automata: Automata
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def count(labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array) -> None:
     """counts[j] = Σ over the steps of labels[a:b] of what they add to counter j."""
     counters, end = rules.counters, rules.size - 1
@@ -69,27 +70,28 @@ def count(labels: Array, a: int, b: int, first_token: int, rules: Rules, counts:
         before = label
 
 
-@njit(nogil=True, cache=True)
+@helper
 def limit_of(sums: Sums, r: int, length: int) -> float:
     """The bound of sum r for sequences of a length, rounded as Linear.limit does."""
     return np.floor((sums.limits[r, 0] + sums.limits[r, 1] * length) * 1e9 + 0.5) / 1e9
 
 
-@njit(nogil=True, cache=True)
+@helper(inline="always")
 def exceed(counts: Array, length: int, sums: Sums, violations: Array, n: int) -> None:
     """violations[n,r] = how far Σ weight · count is beyond its bound."""
     for r in range(len(sums.limits)):
-        total = 0
+        total = 0.0
         for k in range(sums.rows[r], sums.rows[r + 1]):
             total += sums.terms[k, 0] * counts[sums.terms[k, 1]]
         violations[n, r] = max(0.0, total - limit_of(sums, r, length))
 
 
-@njit(nogil=True, cache=True)
+@helper
 def read(labels: Array, a: int, b: int, first_token: int, rules: Rules, m: int) -> float:
     """The charges of automaton m."""
     automata, size = rules.automata, rules.size
-    row, first_step, first_arc, width, state = automata.machines[m]
+    row, first_step, first_arc = automata.machines[m, 0], automata.machines[m, 1], automata.machines[m, 2]
+    width, state = automata.machines[m, 3], automata.machines[m, 4]
     end = size - 1
     before = end
     charged = 0.0
@@ -104,7 +106,7 @@ def read(labels: Array, a: int, b: int, first_token: int, rules: Rules, m: int) 
     return charged
 
 
-@njit(nogil=True, cache=True)
+@helper
 def judge(
     labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array, violations: Array, n: int
 ) -> None:
@@ -115,7 +117,7 @@ def judge(
         violations[n, len(rules.sums.limits) + m] = read(labels, a, b, first_token, rules, m)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def violations_of(
     labels: Array, bounds: Array, first_token: Array, rules: Rules, first: int, last: int, violations: Array
 ) -> None:
@@ -123,7 +125,7 @@ def violations_of(
     most = 0
     for i in range(len(rules.sums.terms)):
         most = max(most, rules.sums.terms[i, 1])
-    counts = np.zeros(most + 1, dtype=np.int64)
+    counts = np.zeros(most + 1)
     for n in range(first, last):
         a, b = bounds[n], bounds[n + 1]
         if b > a and labels[a] < 0:

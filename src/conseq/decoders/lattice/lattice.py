@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise as pairwise_of
 from typing import NamedTuple
 
 import numpy as np
@@ -136,8 +137,8 @@ class Lattice:
         pairwise[Y,Y] scores the step from the last label of a segment to the first one of the next, start[Y]
         and end[Y] the first and last labels.
 
-        >>> found = Lattice.of_segments([Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)], 2, 2)
-        >>> found.best(3)
+        >>> segments = [Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)]
+        >>> Lattice.of_segments(segments, 2, 2).best(3)
         (array([[1, 1],
                [0, 1]], dtype=int32), array([2.5, 2. ]))
         """
@@ -181,7 +182,7 @@ class Lattice:
         pair, token, state, begins = [], [], [], [0]
         for source, target, _, labels in edges:
             path = [nodes[source][1], *labels, *([n_labels] if target == sink else [])]
-            pair += [a * size + b for a, b in zip(path[:-1], path[1:], strict=True)]
+            pair += [a * size + b for a, b in pairwise_of(path)]
             token += range(int(position[source]), int(position[source]) + len(path) - 1)
             state += [*labels, *([-1] if target == sink else [])]
             begins.append(len(pair))
