@@ -139,14 +139,21 @@ def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int
     labels = potentials.labels(decodings.states[a:b])
     violations = program.violations(labels, bounds - a, bounds[:-1] + problems.first_token)
     decodings.scores[first:last] = decodings.bounds[first:last]
-    special = (violations > 0).any(axis=1) | (potentials.lengths[first:last] == 0)
-    for i in (first + np.flatnonzero(special)).tolist():
-        start, stop = potentials.bounds(i)
-        decodings.scores[i] = problems[i].score(decodings.states[start:stop])
-        if start == stop:
-            decodings.bounds[i] = decodings.scores[i]
-            violations[i - first] = 0
+    special = np.flatnonzero((violations > 0).any(axis=1) | (potentials.lengths[first:last] == 0))
+    _rescore(decodings, first + special, violations[special])
+    empty = first + np.flatnonzero(potentials.lengths[first:last] == 0)
+    decodings.bounds[empty] = decodings.scores[empty]
+    violations[empty - first] = 0
     return (violations > 0) & program.is_nonlocal
+
+
+def _rescore(decodings: Decodings, sequences: NDArray[np.int64], violations: NDArray[np.float64]) -> None:
+    """The scores of labellings that violate something, as `Problem.score` defines them."""
+    problems = decodings.problems
+    costs = problems.program.costs(violations)
+    for i, cost in zip(sequences.tolist(), costs.tolist(), strict=True):
+        a, b = problems.potentials.bounds(i)
+        decodings.scores[i] = problems.potentials.score(decodings.states[a:b], i) - cost
 
 
 def _groups(hard: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -173,9 +180,25 @@ class _SequenceSolver:
         """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
         begun = time.perf_counter()
         multipliers = self._tighten(sequences, FIRST_RUNS)
+        closed = self._closed(sequences)
         self.decodings.seconds[sequences] += (time.perf_counter() - begun) / len(sequences)
-        for i, broken, given in zip(sequences.tolist(), violated, multipliers, strict=True):
-            self._solve(i, broken, given)
+        for k in np.flatnonzero(~closed).tolist():
+            self._solve(int(sequences[k]), violated[k], multipliers[k])
+
+    def _closed(self, sequences: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Give the labellings of Soft-DD their scores; which are proved to be the best, [·]."""
+        decodings, potentials = self.decodings, self.potentials
+        found = sequences[decodings.scores[sequences] > -np.inf]
+        starts, lengths = potentials.offsets[found], potentials.lengths[found]
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        tokens = np.repeat(starts - bounds[:-1], lengths) + np.arange(bounds[-1])
+        labels = potentials.labels(decodings.states[tokens])
+        violations = self.program.violations(labels, bounds, starts + decodings.problems.first_token)
+        _rescore(decodings, found, violations)
+        scores = decodings.scores[sequences]
+        with np.errstate(invalid="ignore"):
+            near = decodings.bounds[sequences] <= scores + 1e-9 * (1 + np.abs(scores))
+        return near & (scores > -np.inf) & (self.hint is None)
 
     def _tighten(self, sequences: NDArray[np.int64], runs: int) -> NDArray[np.float64]:
         """Soft-DD for each sequence, from its best labelling on; the multipliers it ends with, [·,K]."""

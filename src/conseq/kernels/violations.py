@@ -53,20 +53,23 @@ class Rules(NamedTuple):
     automata: Automata
 
 
-@helper(inline="always")
-def count(labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array) -> None:
+@helper
+def count(
+    labels: Array, a: int, b: int, first_token: int, size: int, counters: Counters, counts: Array
+) -> None:
     """counts[j] = Σ over the steps of labels[a:b] of what they add to counter j."""
-    counters, end = rules.counters, rules.size - 1
+    pairs, moves, masks = counters.pairs, counters.moves, counters.masks
+    end = size - 1
     before = end
     for j in range(len(counts)):
         counts[j] = 0
     for i in range(a, b + 1):
         label = labels[i] if i < b else end
-        step = before * rules.size + label
-        for k in range(counters.pairs[step], counters.pairs[step + 1]):
-            mask = counters.moves[k, 2]
-            if mask < 0 or (i < b and counters.masks[mask, first_token + i - a]):
-                counts[counters.moves[k, 0]] += counters.moves[k, 1]
+        step = before * size + label
+        for k in range(pairs[step], pairs[step + 1]):
+            mask = moves[k, 2]
+            if mask < 0 or (i < b and masks[mask, first_token + i - a]):
+                counts[moves[k, 0]] += moves[k, 1]
         before = label
 
 
@@ -76,20 +79,20 @@ def limit_of(sums: Sums, r: int, length: int) -> float:
     return np.floor((sums.limits[r, 0] + sums.limits[r, 1] * length) * 1e9 + 0.5) / 1e9
 
 
-@helper(inline="always")
+@helper
 def exceed(counts: Array, length: int, sums: Sums, violations: Array, n: int) -> None:
     """violations[n,r] = how far Σ weight · count is beyond its bound."""
     for r in range(len(sums.limits)):
         total = 0.0
         for k in range(sums.rows[r], sums.rows[r + 1]):
             total += sums.terms[k, 0] * counts[sums.terms[k, 1]]
-        violations[n, r] = max(0.0, total - limit_of(sums, r, length))
+        beyond = total - limit_of(sums, r, length)
+        violations[n, r] = beyond if beyond > 0 else 0.0
 
 
 @helper
-def read(labels: Array, a: int, b: int, first_token: int, rules: Rules, m: int) -> float:
+def read(labels: Array, a: int, b: int, first_token: int, size: int, automata: Automata, m: int) -> float:
     """The charges of automaton m."""
-    automata, size = rules.automata, rules.size
     row, first_step, first_arc = automata.machines[m, 0], automata.machines[m, 1], automata.machines[m, 2]
     width, state = automata.machines[m, 3], automata.machines[m, 4]
     end = size - 1
@@ -106,15 +109,17 @@ def read(labels: Array, a: int, b: int, first_token: int, rules: Rules, m: int) 
     return charged
 
 
-@helper
+@helper(inline="always")
 def judge(
     labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array, violations: Array, n: int
 ) -> None:
     """Fill counts and violations[n] for labels[a:b]: first the sums, then the automata."""
-    count(labels, a, b, first_token, rules, counts)
+    count(labels, a, b, first_token, rules.size, rules.counters, counts)
     exceed(counts, b - a, rules.sums, violations, n)
     for m in range(len(rules.automata.machines)):
-        violations[n, len(rules.sums.limits) + m] = read(labels, a, b, first_token, rules, m)
+        violations[n, len(rules.sums.limits) + m] = read(
+            labels, a, b, first_token, rules.size, rules.automata, m
+        )
 
 
 @kernel
