@@ -35,8 +35,8 @@ from conseq.decoders.beam import Beam
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
 from conseq.decoders.ilp import ILP
+from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import Lazy
-from conseq.decoders.readers import Readers
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
 from conseq.evaluate import evaluate_ids
@@ -201,7 +201,7 @@ class Task:
         """The rules lowered for the test sequences, the arrays that are made on first use among them."""
         problems = Problems.of(potentials, self.labeller.schema_, self.rules, self.test)
         problems.program.violations(labels)
-        Readers.of(problems.program).moves(potentials)
+        Primitives.of(problems.program).effects(potentials)
         return problems
 
     def _quality(self, plain: Labels, found: Decodings) -> Result:

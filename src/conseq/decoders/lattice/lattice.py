@@ -11,6 +11,7 @@ Axes: L tokens, S states, B nodes, E edges, I steps; see `kernels/lattice.py`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -136,8 +137,8 @@ class Lattice:
         pairwise[Y,Y] scores the step from the last label of a segment to the first one of the next, start[Y]
         and end[Y] the first and last labels.
 
-        >>> found = Lattice.of_segments([Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)], 2, 2)
-        >>> found.best(3)
+        >>> segments = [Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)]
+        >>> Lattice.of_segments(segments, n_tokens=2, n_labels=2).best(3)
         (array([[1, 1],
                [0, 1]], dtype=int32), array([2.5, 2. ]))
         """
@@ -181,7 +182,7 @@ class Lattice:
         pair, token, state, begins = [], [], [], [0]
         for source, target, _, labels in edges:
             path = [nodes[source][1], *labels, *([n_labels] if target == sink else [])]
-            pair += [a * size + b for a, b in zip(path[:-1], path[1:], strict=True)]
+            pair += [a * size + b for a, b in itertools.pairwise(path)]
             token += range(int(position[source]), int(position[source]) + len(path) - 1)
             state += [*labels, *([-1] if target == sink else [])]
             begins.append(len(pair))
