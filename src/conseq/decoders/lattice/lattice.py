@@ -11,10 +11,10 @@ Axes: L tokens, S states, B nodes, E edges, I steps; see `kernels/lattice.py`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise as pairwise_of
 from typing import NamedTuple
 
 import numpy as np
@@ -138,7 +138,7 @@ class Lattice:
         and end[Y] the first and last labels.
 
         >>> segments = [Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)]
-        >>> Lattice.of_segments(segments, 2, 2).best(3)
+        >>> Lattice.of_segments(segments, n_tokens=2, n_labels=2).best(3)
         (array([[1, 1],
                [0, 1]], dtype=int32), array([2.5, 2. ]))
         """
@@ -182,7 +182,7 @@ class Lattice:
         pair, token, state, begins = [], [], [], [0]
         for source, target, _, labels in edges:
             path = [nodes[source][1], *labels, *([n_labels] if target == sink else [])]
-            pair += [a * size + b for a, b in pairwise_of(path)]
+            pair += [a * size + b for a, b in itertools.pairwise(path)]
             token += range(int(position[source]), int(position[source]) + len(path) - 1)
             state += [*labels, *([-1] if target == sink else [])]
             begins.append(len(pair))

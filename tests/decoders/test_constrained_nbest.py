@@ -1,4 +1,4 @@
-"""`decoders/ranked.py` against the enumeration of all labellings."""
+"""`decoders/constrained_nbest.py` against the enumeration of all labellings."""
 
 from __future__ import annotations
 
