@@ -12,7 +12,18 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "machine", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    [
+        "errors",
+        "estimator",
+        "threads",
+        "machine",
+        "solver",
+        "shelf",
+        "kernels",
+        "vocabulary",
+        "schema",
+        "corpus",
+    ],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],
@@ -82,6 +93,16 @@ def violations(root: Path) -> list[str]:
 def test_modules_import_only_from_below_or_from_the_left():
     found = violations(PACKAGE)
     assert not found, "\n" + "\n".join(dict.fromkeys(found))
+
+
+def test_programs_go_to_one_solver_by_one_module():
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), imported)
+        for path in PACKAGE.rglob("*.py")
+        for _, imported in imports(path, PACKAGE)
+        if imported.startswith(("highspy", "scipy.optimize"))
+    }
+    assert found == {("solver.py", "highspy")}
 
 
 def test_the_table_has_each_module_once():

@@ -12,7 +12,6 @@ from rules_by_hand import ByHand, at_most_one, clause, random_problem
 from conseq.constraints.primitives import Counter, Linear
 from conseq.decoders.base import Limits
 from conseq.decoders.enumeration import Enumerate
-from conseq.decoders.highs import Assembly, dual_bound
 from conseq.decoders.ilp import ILP
 from conseq.decoders.trellis import Trellis
 from conseq.decoders.viterbi import Viterbi, viterbi
@@ -115,20 +114,6 @@ def test_threads_do_not_disturb_each_other():
     with ThreadPoolExecutor(3) as pool:
         together = [found.score for found in pool.map(ILP().decode, problems)]
     assert together == [ILP().decode(problem).score for problem in problems]
-
-
-def test_any_prices_give_a_bound():
-    """Weak duality holds for prices that are no solution at all."""
-    assembly = Assembly()
-    columns = assembly.add_columns(np.array([1.0, 2.0, -1.0]), upper=3.0)
-    assembly.add_rows(
-        [-np.inf, 1.0], [4.0, np.inf], np.array([0, 0, 1, 1]), columns[[0, 1, 1, 2]], np.ones(4)
-    )
-    arrays = assembly.arrays(relax=True)
-    assert assembly.solve(relax=True).bound == pytest.approx(7.0)  # x = (1, 3, 0)
-    for seed in range(50):
-        prices = np.random.default_rng(seed).normal(0, 2, 2)
-        assert dual_bound(arrays, prices) >= 7.0 - 1e-12, f"seed {seed}"
 
 
 def test_trellis_has_exactly_the_edges_that_reach_the_floor():

@@ -21,11 +21,11 @@ from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.fronts import Reader
-from conseq.decoders.highs import Assembly
 from conseq.decoders.ilp import ILP
 from conseq.decoders.satisfy import Undecided, satisfy
 from conseq.decoders.trellis import Trellis
 from conseq.problem import Problem, Status
+from conseq.solver import Assembly
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.base import HARD
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.highs import Assembly, Outcome
 from conseq.decoders.ilp_rows import add_charge, add_flow, least_violation
 from conseq.decoders.relaxation import folded
 from conseq.decoders.trellis import Trellis
 from conseq.decoders.viterbi import viterbi
 from conseq.potentials import Potentials
 from conseq.problem import TOLERANCE, Decoding, Problem
+from conseq.solver import Assembly, Outcome
 
 MARGIN = 1e-9
 """Edges are kept if a labelling through them might reach the best score known, less this part of it."""

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton, Linear, Primitive
 from conseq.constraints.program import Charge
-from conseq.decoders.highs import Assembly
 from conseq.decoders.trellis import Trellis
 from conseq.problem import Problem
+from conseq.solver import Assembly
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

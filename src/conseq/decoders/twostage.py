@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.fronts import Found, Reader, at_most, cheapest
-from conseq.decoders.highs import Answer, Assembly, Outcome
 from conseq.decoders.ilp import largest_flow
 from conseq.decoders.ilp_rows import add_charge, add_flow
 from conseq.decoders.relaxation import shifted
@@ -27,6 +26,7 @@ from conseq.decoders.trellis import Trellis
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError
 from conseq.problem import TOLERANCE, Decoding, Problem
+from conseq.solver import Answer, Assembly, Outcome
 
 Floats = NDArray[np.float64]
 METHODS = ("auto", "search", "ilp")

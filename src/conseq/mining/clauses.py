@@ -29,8 +29,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.highs import Assembly
 from conseq.errors import DataError
+from conseq.solver import Assembly
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
