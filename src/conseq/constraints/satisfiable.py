@@ -1,6 +1,6 @@
 """Can rules hold together at all? A small integer program over what occurs in a sequence and how often.
 
-    rules ─→ rows over counts and presence ─→ possible? (`solver.py`)
+    rules ─→ rows over counts and presence ─→ integer program ─→ numbers that satisfy them, or none
 
 Of a labelling it knows only which labels occur, and how many segments there are of each type:
 
@@ -15,7 +15,7 @@ or tokens are left out, and what is proved without them holds with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -73,6 +73,12 @@ class Row:
         above = [Row(self.counts, self.presence, low=self.high + 1)] if self.high < math.inf else []
         return below + above
 
+    def holds(self, occur: Set[int], counts: Sequence[int]) -> bool:
+        """Whether it does where these labels occur, with so many segments of each type."""
+        total = sum(weight * counts[type] for type, weight in self.counts.items())
+        total += sum(weight * bool(occur & labels) for labels, weight in self.presence.items())
+        return self.low <= total <= self.high
+
     @property
     def size(self) -> float:
         """At least the norm of its weights of counts and its bound."""
@@ -105,15 +111,47 @@ def not_empty(space: Space) -> Row:
     return Row({}, {frozenset(range(space.n_labels)): 1}, low=1)
 
 
-def seems_impossible(space: Space, rows: Sequence[Row], most: float) -> bool:
-    """Whether no numbers satisfy the rows if no count is above `most`."""
-    return _program(space, rows, most).solve().outcome is Outcome.INFEASIBLE
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Decides which rows can hold together in a sequence that is not empty, if no count is above `most`."""
+
+    space: Space
+    rows: Mapping[int, Row]
+    most: float
+
+    def holding(self, items: Set[int]) -> set[int] | None:
+        """Rows that hold together and include the given ones; None if these cannot hold together."""
+        chosen = [not_empty(self.space), *(self.rows[i] for i in items)]
+        found = numbers(self.space, chosen, self.most)
+        if found is None:
+            return None
+        return {i for i, row in self.rows.items() if row.holds(*found)} | items
+
+    def quickly(self, items: Set[int]) -> set[int] | None:
+        """The same: it does not take long."""
+        return self.holding(items)
 
 
 def impossible(space: Space, rows: Sequence[Row]) -> bool:
     """Whether it is proved that no numbers satisfy the rows, however large."""
     most = _enough(rows)
-    return most <= MOST and seems_impossible(space, rows, most)
+    return most <= MOST and numbers(space, rows, most) is None
+
+
+def numbers(space: Space, rows: Sequence[Row], most: float) -> tuple[set[int], list[int]] | None:
+    """The labels that occur and how many segments there are of each type where all rows hold and no count is
+    above `most`; None if there is no such thing."""
+    p, n = _places(space, rows)
+    found = _program(space, rows, p, n, most).solve()
+    if found.outcome is Outcome.INFEASIBLE:
+        return None
+    assert found.values is not None, "nothing stops the solver"
+    values = found.values.round().astype(np.int64)
+    occur = set(np.flatnonzero(values[: space.n_labels]).tolist())
+    counts = [int(bool(occur & labels)) for labels in space.types]  # one segment where no row counts them
+    for type, place in n.items():
+        counts[type] = int(values[place])
+    return occur, counts
 
 
 def _types_of(schema: Schema, name: str) -> tuple[int, ...]:
@@ -169,9 +207,10 @@ Places = dict[Thing, int]
 """Where the variable of a thing stands."""
 
 
-def _program(space: Space, rows: Sequence[Row], most: float) -> Assembly:
+def _program(
+    space: Space, rows: Sequence[Row], p: Places[frozenset[int]], n: Places[int], most: float
+) -> Assembly:
     """The program that is feasible just if numbers satisfy the rows and no count is above `most`."""
-    p, n = _places(space, rows)
     lines = [*_meanings(space, p, n, most), *_demands(rows, p, n)]
     weights, low, high = zip(*lines, strict=True)
     program = Assembly()
