@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.decoders.batch import Found
+from conseq.decoders.batch import Decodings
 from conseq.decoders.chances import Lattices
 from conseq.decoders.ways import TooManyStates
 from conseq.problem import Certificate
@@ -150,7 +150,7 @@ class Labelled(list[LabelledSequence]):
 
 def label_corpus(
     corpus: Corpus,
-    decodings: Found,
+    decodings: Decodings,
     schema: Schema,
     lattices: Lattices | None = None,
     certificates: bool = True,
@@ -170,13 +170,13 @@ def label_corpus(
         text, characters = sequence.text, sequence.characters
         chances = zip(segments[i], confidences[i], strict=True)
         cuts = [_span(tokens, text, characters, span, p) for span, p in chances]
-        score, certificate = float(decodings.scores[i]), decodings[i].certificate if certificates else None
+        score, certificate = float(decodings.scores[i]), decodings.certificate(i) if certificates else None
         broken = violations.get(i, {})
         found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
     return found
 
 
-def _violations(decodings: Found) -> dict[int, dict[str, float]]:
+def _violations(decodings: Decodings) -> dict[int, dict[str, float]]:
     """The sequences that break rules ─→ the lines of these ─→ by how much."""
     lines = [rule.line() for rule in decodings.rules]
     found: dict[int, dict[str, float]] = {}

@@ -25,7 +25,7 @@ from conseq.decoders.search import lowered
 from conseq.decoders.ways import TooManyStates, Ways
 from conseq.kernels import nbest as kernel
 from conseq.potentials import Potentials
-from conseq.problem import Decoding, Problem, Problems
+from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
 
 States = NDArray[np.int32]
@@ -50,15 +50,17 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
 
 
 def n_best_all(
-    problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
+    problems: ProblemBatch, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
 ) -> list[list[Decoding]]:
     """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
-    potentials = folded(problems)
+    together = folded(problems) if isinstance(problems, Problems) else None
 
     def work(i: int, _: int) -> list[Decoding]:
-        a, b = potentials.bounds(i)
+        a, b = problems.offsets[i : i + 2].tolist()
         known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
-        return _ranked(problems[i], potentials[i], n, limits, known)
+        problem = problems[i]
+        potentials = folded(problem) if together is None else together[i]
+        return _ranked(problem, potentials, n, limits, known)
 
     return map_chunks(work, range(len(problems) + 1), threads)
 
