@@ -63,7 +63,7 @@ class LabelledSpan:
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class TokenMarginals:
     """How probable every label is at every token of a sequence."""
 
     names: tuple[str, ...]  # [Y]
@@ -100,7 +100,7 @@ class LabelledSequence:
     certificate: Certificate | None = None
     violations: Mapping[str, float] = field(default_factory=dict)
     nbest: list[tuple[list[str], float]] | None = None
-    marginals: Chances | None = None
+    marginals: TokenMarginals | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -168,8 +168,8 @@ def label_corpus(
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
         text, characters = sequence.text, sequence.characters
-        chances = zip(segments[i], confidences[i], strict=True)
-        cuts = [_span(tokens, text, characters, span, p) for span, p in chances]
+        pairs = zip(segments[i], confidences[i], strict=True)
+        cuts = [_span(tokens, text, characters, span, p) for span, p in pairs]
         score, certificate = float(decodings.scores[i]), decodings.certificate(i) if certificates else None
         broken = violations.get(i, {})
         found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
