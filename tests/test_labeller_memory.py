@@ -8,6 +8,7 @@ import pytest
 import conseq
 from conseq import Corpus, SequenceLabeller
 from conseq.datasets import addresses
+from conseq.decoders.auto import Auto
 from conseq.errors import ConseqError, DataError, ModelError
 from conseq.labeller import LABELLERS, MemoryLabeller, load_labeller
 from conseq.models.distributions import distributions
@@ -76,7 +77,7 @@ def test_decodings_say_the_same_as_the_labels(fitted):
     if fitted.inference == "csinf":
         (answers,) = fitted.answers(few)
         assert [d.score for d in found] == pytest.approx(answers.decodings.scores.tolist())
-        by_core = [answers.decoded(i).score for i in range(len(few))]
+        by_core = [Auto().decode(problem).score for problem in answers.decodings.problems]
         assert by_core == pytest.approx([d.score for d in found])
 
 

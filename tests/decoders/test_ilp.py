@@ -18,7 +18,6 @@ from conseq.decoders.lattice.lattice import Lattice
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems, Status
 from conseq.schema import Schema
-from conseq.solver import Assembly, dual_bound
 
 SCHEMA = Schema(["a", "b", "c"], "plain")
 
@@ -118,21 +117,7 @@ def test_threads_do_not_disturb_each_other():
     assert together == [ILP().decode(problem).score for problem in problems]
 
 
-def test_any_prices_give_a_bound():
-    """Weak duality holds for prices that are no solution at all."""
-    assembly = Assembly()
-    columns = assembly.add_columns(np.array([1.0, 2.0, -1.0]), upper=3.0)
-    assembly.add_rows(
-        [-np.inf, 1.0], [4.0, np.inf], np.array([0, 0, 1, 1]), columns[[0, 1, 1, 2]], np.ones(4)
-    )
-    arrays = assembly.arrays(relax=True)
-    assert assembly.solve(relax=True).bound == pytest.approx(7.0)  # x = (1, 3, 0)
-    for seed in range(50):
-        prices = np.random.default_rng(seed).normal(0, 2, 2)
-        assert dual_bound(arrays, prices) >= 7.0 - 1e-12, f"seed {seed}"
-
-
-def test_a_lattice_has_exactly_the_edges_that_reach_the_floor():
+def test_trellis_has_exactly_the_edges_that_reach_the_floor():
     for seed in range(100):
         problem = random_problem(seed, most_rules=0)
         paths = np.ndindex(*(problem.n_states,) * problem.n_tokens)

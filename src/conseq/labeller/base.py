@@ -27,7 +27,7 @@ from conseq.errors import ModelError, RuleError
 from conseq.estimator import Estimator
 from conseq.evaluate import Report, evaluate_ids, score_ids
 from conseq.io.objects import corpus_from
-from conseq.labelled import Chances, Labelled, label_corpus
+from conseq.labelled import Labelled, TokenMarginals, label_corpus
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.labeller.explanation import TokenExplanation
 from conseq.labeller.rules import rules_of
@@ -184,8 +184,8 @@ class Labeller(Estimator, ABC):
             result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
         if with_marginals:
             node = found.batch.split(found.marginals())
-            chances = (Chances(self.schema_.labels, p) for p in node)
-            result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
+            each = (TokenMarginals(self.schema_.labels, p) for p in node)
+            result = Labelled(replace(s, marginals=p) for s, p in zip(result, each, strict=True))
         return result
 
     def answers(

@@ -26,7 +26,7 @@ from conseq.features import FeatureExtractor, Template
 from conseq.features.design import Design
 from conseq.io.objects import corpus_from
 from conseq.labeller import learning, saving
-from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.answers import Answers
 from conseq.labeller.base import BATCH, Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.learning import FOLDS, gather
@@ -249,7 +249,7 @@ class SequenceLabeller(Labeller):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
             found = self._decodings(problems)
-            yield ChainAnswers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
+            yield Answers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
 
     def _decodings(self, problems: Problems) -> Decodings:
         decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once

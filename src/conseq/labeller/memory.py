@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -25,12 +26,12 @@ from conseq.decoders.base import Decoder
 from conseq.errors import ConseqError, DataError
 from conseq.io.objects import corpus_from
 from conseq.labeller import saving
-from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.answers import Answers
 from conseq.labeller.base import BATCH, Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.rules import rules_of
 from conseq.labeller.training import TrainingData
-from conseq.labeller.trigram_answers import TrigramAnswers
+from conseq.models import csinf
 from conseq.models.distributions import Distributions
 from conseq.models.memory import MemoryLearner
 from conseq.models.memory.index import Memory
@@ -216,16 +217,40 @@ class MemoryLabeller(Labeller):
             if self.trigrams_ is None:
                 yield self._by_chain(batch, found, mask, first + begin)
             else:
-                predictions = Predictions.of(self.trigrams_, found, batch.offsets, self.n_threads)
-                predictions = predictions.sharpened(self.sharpness)
-                yield TrigramAnswers(
-                    batch, first + begin, predictions, found, self.trigrams_, self.schema_, self.constraints_,
-                    mask, self.decoder, self.n_threads, self._limits,
-                )  # fmt: skip
+                yield self._by_trigrams(self.trigrams_, batch, found, mask, first + begin)
+
+    def _by_trigrams(
+        self,
+        classes: TrigramClasses,
+        batch: Corpus,
+        found: Distributions,
+        mask: NDArray[np.bool_] | None,
+        first: int,
+    ) -> Answers:
+        """Constraint satisfaction inference; if rules leave none of the proposed labels, with all labels."""
+        predictions = Predictions.of(classes, found, batch.offsets, self.n_threads)
+        problems = csinf.problems(
+            predictions.sharpened(self.sharpness),
+            self.constraints_,
+            schema=self.schema_,
+            corpus=batch,
+            allowed=mask,
+        )
+        plain = not self.constraints_ and mask is None
+        decodings = csinf.decode_all(
+            problems,
+            "auto" if plain else self.decoder,
+            limits=self._limits,
+            threads=self.n_threads,
+            fall_back=True,
+        )
+        votes = partial(classes.shares, found)
+        has_rules = bool(self.constraints_)
+        return Answers(batch, first, decodings, has_rules, self.n_threads, self._limits, votes)
 
     def _by_chain(
         self, batch: Corpus, found: Distributions, mask: NDArray[np.bool_] | None, first: int
-    ) -> ChainAnswers:
+    ) -> Answers:
         """Each token by itself: the logarithms of shares are the scores."""
         shares = np.full((len(found), len(self.schema_)), LEAST)
         row = np.repeat(np.arange(len(found)), np.diff(found.indptr))
@@ -239,7 +264,7 @@ class MemoryLabeller(Labeller):
         decodings = decode_all(
             problems, "auto" if plain else self.decoder, limits=self._limits, threads=self.n_threads
         )
-        return ChainAnswers(batch, first, decodings, not plain, self.n_threads, self._limits)
+        return Answers(batch, first, decodings, not plain, self.n_threads, self._limits)
 
     def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
         """For every token the part of its neighbours that had each label, and the nearest of them."""
