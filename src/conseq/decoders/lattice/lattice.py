@@ -179,7 +179,10 @@ class Lattice:
         labels."""
         edges = sorted(edges, key=lambda edge: edge[0])
         size, sink = n_labels + 1, len(nodes) - 1
-        pair, token, state, begins = [], [], [], [0]
+        pair: list[int] = []
+        token: list[int] = []
+        state: list[int] = []
+        begins = [0]
         for source, target, _, labels in edges:
             path = [nodes[source][1], *labels, *([n_labels] if target == sink else [])]
             pair += [a * size + b for a, b in itertools.pairwise(path)]
@@ -190,8 +193,9 @@ class Lattice:
         first = np.searchsorted(numbers, np.arange(len(nodes) + 1)).astype(np.int64)
         targets = np.array([edge[1] for edge in edges], dtype=np.int64)
         graph = Graph(first, targets, np.array([edge[2] for edge in edges], dtype=np.float64))
-        columns = (np.array(column, dtype=np.int64) for column in (begins, pair, token))
-        return cls(graph, Steps(*columns, np.array(state, dtype=np.int32)), position, n_labels, n_labels)
+        columns = [np.array(column, dtype=np.int64) for column in (begins, pair, token)]
+        steps = Steps(columns[0], columns[1], columns[2], np.array(state, dtype=np.int32))
+        return cls(graph, steps, position, n_labels, n_labels)
 
     # ── shape ───────────────────────────────────────────────────────────────────────────────────
 
