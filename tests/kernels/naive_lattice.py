@@ -122,9 +122,7 @@ def _random_lattice(rng: np.random.Generator) -> Lattice:
     return Lattice(graph, steps, np.array(places, dtype=np.int64)[order], label_of.astype(np.int32))
 
 
-def _random_edges(
-    rng: np.random.Generator, places: list[int], states: list[int], longest: int
-) -> list[Edge]:
+def _random_edges(rng: np.random.Generator, places: list[int], states: list[int], longest: int) -> list[Edge]:
     sink, chance = len(places) - 1, 0.85 if longest == 1 else 0.5
     edges = []
     for source in range(sink):

@@ -155,7 +155,9 @@ def test_prefixes_are_the_best_of_all_paths_up_to_a_node(seed: int) -> None:
     while open_:
         node, gained = open_.pop()
         expected[node] = max(expected[node], gained)
-        open_ += [(int(lattice.graph.targets[e]), gained + lattice.graph.gains[e]) for e in lattice.edges(node)]
+        open_ += [
+            (int(lattice.graph.targets[e]), gained + lattice.graph.gains[e]) for e in lattice.edges(node)
+        ]
     best = np.full(lattice.n_nodes, np.nan)
     kernel.prefixes(lattice.graph, best)
     assert best == pytest.approx(expected)

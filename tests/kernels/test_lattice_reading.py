@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import naive_lattice as reference
 import naive_rules
 import numpy as np
@@ -52,7 +54,7 @@ def test_what_is_added_along_a_path_is_what_its_labelling_adds(seed: int) -> Non
     for path in lattice.paths():
         labels = [end, *lattice.label_of[lattice.states(path)].tolist(), end]
         assert len(labels) == lattice.length + 2
-        wanted = sum(tables[0, a * lattice.size + b] for a, b in zip(labels[:-1], labels[1:], strict=True))
+        wanted = sum(tables[0, a * lattice.size + b] for a, b in pairwise(labels))
         assert sum(added[begins[e] : begins[e + 1], 1].sum() for e in path) == wanted
 
 

@@ -17,7 +17,7 @@ SEEDS = range(60 if config.DISABLE_JIT else 300)
 
 
 class Case:
-    """A random lattice with the probability of each of its paths, by enumeration, and what the kernel says."""
+    """A random lattice, the probability of each of its paths by enumeration, and what the kernel says."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -101,7 +101,10 @@ def test_what_was_left_out_before_does_not_come_back_later_in_a_span() -> None:
     """Two paths, A B and C D. Neither has A, then D; no edge leads from A to D."""
     graph = Graph(np.array([0, 2, 3, 4, 5, 6, 6]), np.array([1, 2, 3, 4, 5, 5]), np.zeros(6))
     steps = kernel.Steps(
-        np.arange(7), np.zeros(6, dtype=np.int64), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 2, 1, 3, -1, -1])
+        np.arange(7),
+        np.zeros(6, dtype=np.int64),
+        np.array([0, 0, 1, 1, 2, 2]),
+        np.array([0, 2, 1, 3, -1, -1]),
     )
     shares, nodes = np.empty(6), np.empty(6)
     kernel.edge_probabilities(graph, shares)

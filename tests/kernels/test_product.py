@@ -1,4 +1,4 @@
-"""`kernels/product.py` against every path of a small lattice: its labellings, less what an automaton charges."""
+"""`kernels/product.py` against every path of a small lattice: its score, less what an automaton charges."""
 
 from __future__ import annotations
 

@@ -303,7 +303,9 @@ def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: 
     within = np.zeros(len(posterior))  # p(the path passes the node and keeps to the masks before it)
     entered = np.zeros(len(posterior), dtype=np.bool_)  # whether tokens of the span lie before the node
     for node in range(len(posterior)):
-        mass = within[node] if entered[node] else posterior[node]  # 0 is handed on: its targets are entered too
+        mass = (
+            within[node] if entered[node] else posterior[node]
+        )  # 0 is handed on: its targets are entered too
         for e in range(graph.first[node], graph.first[node + 1]):
             ends, fits = -1, True
             for i in range(steps.first[e], steps.first[e + 1]):
@@ -330,8 +332,8 @@ def additions(
 ) -> tuple[Array, Array]:
     """What the edges add to counters: begins[E+1], added[·,2] (counter, amount), edge after edge.
 
-    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token in
-    the masks, which no step to END passes.
+    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token
+    in the masks, which no step to END passes.
     """
     edges = len(steps.first) - 1
     begins = np.zeros(edges + 1, dtype=np.int64)
@@ -369,8 +371,8 @@ def symbols(
 ) -> None:
     """read[i,m] = the symbol that automaton m reads at step i.
 
-    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of END
-    is 0.
+    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of
+    END is 0.
     """
     for i in range(len(steps.pair)):
         for m in range(len(heads)):
