@@ -1,4 +1,4 @@
-"""The plain Python reference for `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
+"""The plain reference for `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kernels/online.py` against a plain reference: scores, corrections, averages, gradients of batches, steps."""
+"""`kernels/online.py` against its reference: scores, corrections, averages, gradients of batches, steps."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
 
 @dataclass
 class Case:
-    """A random two-level design with weights, as lists (for the reference) and as arrays (for the kernels)."""
+    """A random two-level design with weights, as lists for the reference, as arrays for the kernels."""
 
     entries: list  # [R] of [(attribute, value)]
     labels_of: list  # [A] of [label]
