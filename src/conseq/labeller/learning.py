@@ -21,7 +21,7 @@ from conseq.labeller.training import training_labels
 from conseq.mining.evidence import Evidence
 from conseq.mining.recipe import Stage
 from conseq.models.crf import Progress
-from conseq.potentials import Potentials
+from conseq.potentials import Potentials, join
 from conseq.schema import Schema, Scheme
 from conseq.shards import Shards
 
@@ -93,7 +93,7 @@ def cross_fitted(
         raise ConseqError(f"{folds} folds of {len(corpus)} sequences are too few; give 2 or more of both")
     labels, source = training_labels(corpus, labeller.scheme)
     schema = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
-    parts, order = [], []
+    scores, order = [], []
     for k, held_out in enumerate(split(len(corpus), folds), start=1):
         stage(Stage(f"training without part {k} of {folds}"))
         rest = np.setdiff1d(np.arange(len(corpus)), held_out)
@@ -101,22 +101,16 @@ def cross_fitted(
         other.fit(corpus.select(rest), watch=watch)
         if other.report_.training.status == "interrupted":
             raise KeyboardInterrupt
-        part = corpus.select(held_out)
-        ids = np.concatenate([labels.ids[a:b] for a, b in _bounds(corpus, held_out)])
-        scores = _among(other.potentials(part), other.schema_, schema)
-        parts.append(Evidence.of(part, schema, ids, scores, threads=labeller.n_threads))
+        scores.append(_among(other.potentials(corpus.select(held_out)), other.schema_, schema))
         order.append(held_out)
-    return Evidence.joined(parts, np.argsort(np.concatenate(order)))
+    potentials = join(scores).select(np.argsort(np.concatenate(order)))
+    return Evidence.of(corpus, schema, labels.ids, potentials, threads=labeller.n_threads)
 
 
 def split(n: int, folds: int, seed: int = SEED) -> list[NDArray[np.int64]]:
     """The numbers 0 … n−1 in so many parts of about the same size, at random."""
     order = np.random.default_rng(seed).permutation(n)
     return [np.sort(order[k::folds]) for k in range(folds)]
-
-
-def _bounds(corpus: Corpus, sequences: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return [(int(corpus.offsets[i]), int(corpus.offsets[i + 1])) for i in sequences]
 
 
 def _among(potentials: Potentials, known: Schema, schema: Schema) -> Potentials:
