@@ -35,8 +35,8 @@ from conseq.decoders.beam import Beam
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lazy import Lazy
 from conseq.decoders.lattice.tracked import Primitives
+from conseq.decoders.lazy import Lazy
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
 from conseq.evaluate import evaluate_ids
