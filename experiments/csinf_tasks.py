@@ -1,4 +1,4 @@
-"""The tasks of paper 002: what is read, what a classifier sees, what counts as right.
+"""The tasks of Canisius et al. 2006: what is read, what a classifier sees, what counts as right.
 
     data folder ─→ Task.corpora ─→ train, target ─→ Answers.tally(labels) ─→ [U,3] ─→ F1 or share of words
 

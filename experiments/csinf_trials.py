@@ -1,4 +1,4 @@
-"""One task of paper 002: settings of the memory-based learner, how they are chosen, what comes of them.
+"""One task of Canisius et al. 2006: settings of the memory-based learner, how they are chosen, their scores.
 
     train, target ─→ Study ─→ tune("single"), tune("trigram")     settings, by samples of train alone
                               baseline      single labels

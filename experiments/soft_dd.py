@@ -1,4 +1,4 @@
-"""Paper 003, Soft-DD: soft constraints with learned penalties on citations (tables 1 to 3).
+"""Anzaroot et al. 2014, Soft-DD: soft constraints with learned penalties on citations (tables 1 to 3).
 
     pool of labelled citations ─→ one CRF ───────────────────────┐
           └─→ folds, each scored without it ─→ rules and prices ─┴─→ target citations ─→ F1, certificates

@@ -1,10 +1,11 @@
-"""Methods of paper 000, and how one is chosen: by labels of sequences that it was not made from.
+"""Methods of Fersini et al. 2014, and how one is chosen: by labels of sequences that it was not made from.
 
     Evidence ─→ Plan: candidates ─→ those that matter ─→ prices ─→ Methods, one per τ
     Evidence in parts ─→ Chooser: Methods made from the others, tokens gained on each ─→ the best Method
 
-A Method is rules at their prices and a way to label under them: `two-stage` (paper 000, eq. 22 to 29), or
-`soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice offers.
+A Method is rules with their penalties and a kind of inference: `two-stage` (Fersini et al. 2014, eq. 22 to
+29), or `soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice
+offers.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from conseq.schema import OUTSIDE
 from experiments.common import rest
 
 FIVE = ("adjacency", "precedence", "state-change", "begin-end", "presence")
-"""The families of paper 000."""
+"""The families of Fersini et al. 2014."""
 MARKS = "state-change"
 TAUS = (0.999, 0.998, 0.995, 0.99, 0.98, 0.95)
 """Besides 1, which is Viterbi."""

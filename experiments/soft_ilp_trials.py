@@ -1,4 +1,4 @@
-"""Trials of paper 000: one CRF, every method on its scores, rows of figures.
+"""Trials of Fersini et al. 2014: one CRF, every method on its scores, rows of figures.
 
     train ─→ CRF ─→ scores of the target ───────────────────┐
       └─→ folds, scored without them ─→ chosen Method ──────┴─→ labels ─→ rows

@@ -158,7 +158,7 @@ def test_importance_and_broken_sift_twice():
     recipe = sifting(importance=1.5, broken=4)
     assert find_candidates(small(), recipe) == []
     assert len(find_candidates(small(), sifting(importance=1.5, broken=3))) == 1
-    # families of paper 000 look at the gold labels alone; what the model does is asked afterwards
+    # families of Fersini et al. 2014 look at the gold labels alone; what the model does is asked afterwards
     strict = Recipe(["begin-end"], Screen(importance=1.5, broken=4, support=1))
     candidates = find_candidates(small(), strict)
     assert "first b -> last b" in [c.rule.line() for c in candidates]

@@ -4,9 +4,10 @@
 
 evidence     labelled sequences with the scores of a model that has not seen them
 view         a labelling, counted in all the ways that families ask for
-families     kinds of rules, instantiated from data (papers 000 and 003)
+families     kinds of rules, instantiated from data (Fersini et al. 2014, Anzaroot et al. 2014)
 token_tests  tests of tokens that rules may use
-clauses      conjunctions that tell a class from the others, by minimum-cost satisfiability (paper 000)
+clauses      conjunctions that tell a class from the others, by minimum-cost satisfiability (Fersini et al.
+             2014)
 predicates   what clauses are made of, and which of them are rules
 importance   which rules the model breaks and the gold labels do not; redundant ones
 penalties    perceptron, structured SVM, log-ratio

@@ -2,12 +2,13 @@
 
     Evidence, rules ─→ learner.passes ─→ penalties[K] after each pass ─→ those best on held-out halves
 
-Paper 003, section 3.1, with v the violations and ŷ the best labels under the present penalties:
+Anzaroot et al. 2014, section 3.1, with v the violations and ŷ the best labels under the present penalties:
 
     perceptron    c ← max(0, c + step · Σ_batch (v(ŷ) − v(gold)))                       averaged over updates
     svm           the same with ŷ = argmax score(y) + margin · (wrong tokens of y),
                   and c shrinks towards 0: c ← max(0, (1 − step · shrink) c + …)
-    log-ratio     c = −log((v + α) / (h + v + 2α)), h times held, v times violated, α = ½ (paper 000, eq. 30)
+    log-ratio     c = −log((v + α) / (h + v + 2α)), h times held, v times violated, α = ½
+                  (Fersini et al. 2014, eq. 30)
 
 Axes: N sequences, K rules.
 """
@@ -159,7 +160,8 @@ LEARNERS: dict[str, type[Perceptron]] = {learner.name: learner for learner in (P
 
 
 def log_ratio(violated: float, applied: float) -> float:
-    """−log((v + ½) / (h + v + 1)), h + v = applied: the rarer a violation, the dearer (paper 000, eq. 30).
+    """−log((v + ½) / (h + v + 1)), h + v = applied: the rarer a violation, the larger (Fersini et al. 2014,
+    eq. 30).
 
     >>> round(log_ratio(0, 99), 3), round(log_ratio(50, 99), 3)
     (5.298, 0.683)

@@ -20,7 +20,7 @@ from conseq.mining.penalties import Learner, Pass, Perceptron, learned, log_rati
 from conseq.mining.view import Names, View
 
 COUNTS = ("only-one", "hierarchical", "pairwise")
-"""The templates of paper 003."""
+"""The templates of Anzaroot et al. 2014."""
 
 LOG_RATIO = "log-ratio"
 
@@ -32,7 +32,7 @@ class Recipe:
     families      which kinds of rules are looked for, of `FAMILIES`
     screen        what a rule must show to be taken
     most          so many rules at most: those that the model breaks in most sequences beyond the gold labels
-    learner       what learns the penalties, or several to choose from, or "log-ratio" (paper 000)
+    learner       what learns the penalties, or several to choose from, or "log-ratio" (Fersini et al. 2014)
     early         choose the learner and its number of passes on held-out halves of the evidence
     metric        what that choice looks at
     """

@@ -1,4 +1,4 @@
-"""How far below the best score two-stage inference may go, chosen on evidence (paper 000).
+"""How far below the best score two-stage inference may go, chosen on evidence (Fersini et al. 2014).
 
 Evidence, rules ─→ labels for each τ of a grid ─→ the τ whose labels score best
 """

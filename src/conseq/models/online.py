@@ -50,7 +50,7 @@ class Perceptron:
 
 @dataclass(frozen=True)
 class AdaGrad:
-    """Stochastic gradients of −Σ log p(y | x) + c2 ‖w‖² with steps by AdaGrad (Duchi, Hazan & Singer 2011).
+    """Stochastic gradients of −Σ log p(y | x) + c2 ‖w‖² with steps by AdaGrad (Duchi et al. 2011).
 
     A sequence bears the part of the penalty of the weights that it touches (`kernels/online.py`, `gradient`).
     The objective is an estimate: −log p of each sequence under the weights that it met in the epoch, and the

@@ -5,7 +5,7 @@
     index    `Memory`: instances as arrays of ids, searched by kernels
     learner  `MemoryLearner`: instances as rows of strings, in scikit-learn's manner
 
-Stanfill & Waltz 1986; Aha, Kibler & Albert 1991; Daelemans & van den Bosch 2005. Figures follow TiMBL's.
+Stanfill and Waltz 1986; Aha et al. 1991; Daelemans and van den Bosch 2005. Figures follow TiMBL's.
 """
 
 from conseq.models.memory.index import ALGORITHMS, VOTING, Classified, Found, Memory, Options
