@@ -15,7 +15,7 @@ ROWS: list[list[str]] = [
     ["errors", "estimator", "threads", "machine", "shelf", "kernels", "vocabulary", "schema", "corpus"],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
-    ["problem", "evaluate"],
+    ["problem", "metrics"],
     ["decoders"],
     ["optimise", "models", "mining"],
     ["explain", "labelled", "labeller", "relations", "experiments", "benchmarks"],

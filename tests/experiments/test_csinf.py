@@ -13,7 +13,7 @@ import pytest
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.evaluate.resampling import f1_of
+from conseq.metrics.resampling import f1_of
 from conseq.experiments import EXPERIMENTS, csinf
 from conseq.experiments.csinf_plot import plot
 from conseq.experiments.csinf_tasks import TASKS, Answers, distinct, tag

@@ -10,7 +10,7 @@ from conseq.datasets import citations
 from conseq.decoders.base import Limits
 from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
-from conseq.evaluate import evaluate
+from conseq.metrics import evaluate
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.mining import tau as tau_module

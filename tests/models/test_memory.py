@@ -128,12 +128,14 @@ def test_values_never_seen_are_at_distance_one():
         assert learner(metric=metric).kneighbors([["new", "new"]])[0] == [(2.0, [0, 1, 2, 3, 4])]
 
 
-def test_an_id_that_only_another_feature_has_counts_as_never_seen():
-    """Features may share ids; 0 and 3 of the first one are alike, 2 does not occur in it."""
+@pytest.mark.parametrize("metric", ["overlap", "mvdm"])
+@pytest.mark.parametrize("value", [2, 4, 9])
+def test_an_id_that_only_another_feature_has_counts_as_never_seen(metric, value):
+    """Features may share ids; 0 and 3 of the first one are alike, 2 and those above 3 do not occur in it."""
     ids = np.array([[0, 0], [1, 1], [3, 0]], dtype=np.int32)
-    options = Options(("mvdm", "mvdm"), weights="none", k=3)
+    options = Options((metric,) * 2, weights="none", k=3)
     memory = Memory.build(ids, np.array([0, 1, 0], dtype=np.int32), options)
-    found = memory.neighbours(np.array([[2, 0], [-1, 0]], dtype=np.int32))
+    found = memory.neighbours(np.array([[value, 0], [-1, 0]], dtype=np.int32))
     assert found.instance.tolist() == [0, 2, 1, 0, 2, 1]
     assert found.distance.tolist() == [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]
 

@@ -25,7 +25,7 @@ from conseq.benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
-from conseq.evaluate import evaluate
+from conseq.metrics import evaluate
 from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.training import training_labels

@@ -39,7 +39,7 @@ from conseq.decoders.readers import Readers
 from conseq.decoders.twostage import TwoStage
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
-from conseq.evaluate import evaluate_ids
+from conseq.metrics import evaluate_ids
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of

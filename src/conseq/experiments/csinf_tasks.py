@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError
-from conseq.evaluate import sequence_counts
+from conseq.metrics import sequence_counts
 from conseq.experiments.common import read_splits
 from conseq.features.sources import short_shape
 from conseq.models.memory import Memory, Options

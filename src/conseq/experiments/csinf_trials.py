@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.evaluate.resampling import compare_counts, f1_of
+from conseq.metrics.resampling import compare_counts, f1_of
 from conseq.experiments.common import Result
 from conseq.experiments.csinf_tasks import Answers, Ids, Ints, Task, distinct
 from conseq.models.distributions import Distributions

@@ -33,8 +33,8 @@ from conseq.decoders.batch import Decodings
 from conseq.decoders.choose import decode_all
 from conseq.decoders.dual import Dual
 from conseq.decoders.viterbi import viterbi
-from conseq.evaluate import Report, evaluate_ids
-from conseq.evaluate.resampling import compare_ids
+from conseq.metrics import Report, evaluate_ids
+from conseq.metrics.resampling import compare_ids
 from conseq.experiments.common import Result, Say, markdown_table, read_splits, some
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted

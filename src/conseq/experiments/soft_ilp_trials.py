@@ -21,7 +21,7 @@ from conseq.constraints.base import HARD
 from conseq.corpus import Corpus
 from conseq.decoders.choose import decode_all
 from conseq.decoders.ilp import ILP
-from conseq.evaluate import Report, evaluate
+from conseq.metrics import Report, evaluate
 from conseq.experiments.common import Result, Say, p_values
 from conseq.experiments.soft_ilp_methods import (
     FIVE,

@@ -25,7 +25,7 @@ from conseq.decoders.allowed import Allowed
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.errors import ModelError, RuleError
 from conseq.estimator import Estimator
-from conseq.evaluate import Report, evaluate_ids, score_ids
+from conseq.metrics import Report, evaluate_ids, score_ids
 from conseq.io.objects import corpus_from
 from conseq.labelled import Chances, Labelled, label_corpus
 from conseq.labeller.answers import Alternatives, Answers

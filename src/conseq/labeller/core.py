@@ -21,7 +21,7 @@ from conseq.decoders.choose import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
-from conseq.evaluate import score_ids
+from conseq.metrics import score_ids
 from conseq.features import FeatureExtractor, Template
 from conseq.features.design import Design
 from conseq.io.objects import corpus_from

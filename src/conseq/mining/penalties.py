@@ -26,7 +26,7 @@ from conseq.constraints.program import Program
 from conseq.decoders.base import Limits
 from conseq.decoders.choose import decode_all
 from conseq.errors import ConseqError
-from conseq.evaluate import score_ids
+from conseq.metrics import score_ids
 from conseq.mining.evidence import Evidence
 from conseq.potentials import Potentials
 from conseq.problem import Problems

@@ -25,6 +25,7 @@ from conseq.kernels.voting import Ballot
 from conseq.models.memory.measure import METRICS, alike, asking, by_classes, measure_of, tabulated
 from conseq.models.memory.weights import WEIGHTS, Table, binned
 from conseq.threads import map_chunks
+from conseq.vocabulary import UNSEEN
 
 VOTING = {
     "majority": voting.MAJORITY,
@@ -236,13 +237,19 @@ class Memory:
                 f"an instance has {ids.shape[-1]} features where those in memory have {len(self.order)}; "
                 "give the same features"
             )
-        rows = _grouped(ids[:, self.order], self.groups)
+        rows = _grouped(self._seen(ids[:, self.order]), self.groups)
         if numbers is not None:
             return rows, np.ascontiguousarray(numbers[:, self.order] / self.scale), np.arange(len(rows))
         members, bounds = sorted_groups(rows)
         place = np.empty(len(rows), dtype=np.int64)
         place[members] = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         return rows[members[bounds[:-1]]], np.empty((len(bounds) - 1, 0)), place
+
+    def _seen(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Values with an id beyond those that a feature had in training were not seen there, [M,F]."""
+        each = zip(self.groups, np.diff(self.measure.start), strict=True)
+        sizes = [size if group is None else len(group) for group, size in each]
+        return np.where(ids < np.array(sizes), ids, UNSEEN)
 
     def document(self) -> dict[str, Any]:
         """The options, for JSON."""
