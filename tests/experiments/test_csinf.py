@@ -13,11 +13,11 @@ import pytest
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.metrics.resampling import f1_of
 from conseq.experiments import EXPERIMENTS, csinf
 from conseq.experiments.csinf_plot import plot
 from conseq.experiments.csinf_tasks import TASKS, Answers, distinct, tag
 from conseq.experiments.csinf_trials import Search, Setting, Study, difference
+from conseq.metrics.resampling import f1_of
 from conseq.models.windows import windows
 
 DATA = Path(os.environ.get("CONSEQ_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")

@@ -39,11 +39,11 @@ from conseq.decoders.readers import Readers
 from conseq.decoders.twostage import TwoStage
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import DataError
-from conseq.metrics import evaluate_ids
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.machine import describe
+from conseq.metrics import evaluate_ids
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems, Status
 

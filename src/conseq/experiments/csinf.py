@@ -23,11 +23,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from conseq.corpus import Corpus
-from conseq.metrics.resampling import f1_of
 from conseq.experiments.common import Result, Say, chance, markdown_table, percent, present, some
 from conseq.experiments.csinf_tasks import TASKS
 from conseq.experiments.csinf_trials import SINGLE, TRIGRAM, Search, Setting, Study, difference
 from conseq.machine import describe
+from conseq.metrics.resampling import f1_of
 
 WAYS = ("baseline", "voting", "csinf", "oracle")
 

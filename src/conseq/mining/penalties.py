@@ -70,6 +70,7 @@ class Perceptron:
     step       how much one violation too many adds to a penalty
     margin     points that each wrong token gets during learning, so that right labels must win by so much
     shrink     how fast penalties fall by themselves, per sequence and step
+    random_state    of the order of the sequences
     """
 
     epochs: int = 5
@@ -77,7 +78,7 @@ class Perceptron:
     step: float = 0.2
     margin: float = 0.0
     shrink: float = 0.0
-    seed: int = 0
+    random_state: int = 0
 
     name: ClassVar[str] = "perceptron"
 
@@ -104,7 +105,7 @@ class Perceptron:
             yield total / updates
 
     def _batches(self, n: int) -> list[NDArray[np.int64]]:
-        order = np.random.default_rng(self.seed).permutation(n)
+        order = np.random.default_rng(self.random_state).permutation(n)
         return [order[a : a + self.batch] for a in range(0, n, self.batch)]
 
 
