@@ -114,9 +114,8 @@ def test_mining_learns_the_rules_that_training_learns(run, tmp_path, options):
     """The same data, options and seed: `mine`, `mine` with a model, and `train --constraints learn`."""
     write(citations(40, seed=0), tmp_path / "train.tsv", "columns")
     write(citations(25, seed=5), tmp_path / "dev.tsv", "columns")
-    more = [
-        tmp_path / one if one == "dev.tsv" else one for one in (*options, "--features", "ner", "--threads", 1)
-    ]
+    asked = [tmp_path / one if one == "dev.tsv" else one for one in options]
+    more = [*asked, "--features", "ner", "--threads", 1]
     source, model = tmp_path / "train.tsv", tmp_path / "learned.model"
     found = run("train", source, "-m", model, "--constraints", "learn", "--json", *more)
     assert found.code == 0, found.err
