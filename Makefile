@@ -18,6 +18,7 @@ lint: $(READY)
 	$(BIN)/ruff check src tests examples
 	$(BIN)/ruff format --check src tests examples
 	$(BIN)/mypy
+	$(BIN)/mypy tests/test_typed_calls.py
 
 bench: $(READY)
 	$(BIN)/conseq bench crf

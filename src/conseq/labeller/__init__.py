@@ -14,6 +14,8 @@ answers   a batch of sequences with its labels: the sentence if there are none, 
 saving    a labeller ↔ a model file
 """
 
+from __future__ import annotations
+
 import os
 
 from conseq.labeller.base import Labeller, restored
