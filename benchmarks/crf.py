@@ -28,6 +28,7 @@ from conseq.errors import ConseqError, DataError
 from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.training import training_labels
+from conseq.metrics import evaluate
 from conseq.schema import Schema, Scheme, convert_column
 from experiments.machine import describe
 

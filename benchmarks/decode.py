@@ -42,6 +42,7 @@ from conseq.errors import DataError
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
+from conseq.metrics import evaluate_ids
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems, Status
 from experiments.machine import describe

@@ -1,4 +1,4 @@
-"""SpanProbabilities of segments, and everything that reads rules along with them, against all paths one by one."""
+"""Lattices of segments, and everything that reads rules along with them, against all paths one by one."""
 
 from __future__ import annotations
 
