@@ -1,7 +1,9 @@
 """Rules for the race of decoders, mined from development data by the recipes of two papers.
 
-a trained labeller, dev ─→ Evidence ─┬─→ `count_and_order`: rules it breaks most often, log-ratio prices (000)
-                                     └─→ `segment_counts`: count templates, learned or log-ratio prices (003)
+a trained labeller, dev ─→ Evidence ─┬─→ `count_and_order`: rules it breaks most often, log-ratio penalties
+                                     │   (Fersini et al. 2014)
+                                     └─→ `segment_counts`: count templates, learned or log-ratio penalties
+                                         (Anzaroot et al. 2014)
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ COUNTED = Recipe(families=COUNTS, screen=Screen(importance=2.75, broken=1))
 
 
 def count_and_order(evidence: Evidence, number: int) -> list[Constraint]:
-    """Rules about counts and order that the model breaks most often, priced by how rarely gold does."""
+    """Rules about counts and order that the model breaks most often, penalised by how rarely gold does."""
     rules = _worthy(evidence, ORDERED)
     ranked = sorted(rules, key=lambda one: (-one.by_model, one.by_gold, -one.candidate.applied))
     return with_log_ratios(ranked[:number])
 
 
 def segment_counts(evidence: Evidence) -> list[Judged]:
-    """The count templates of paper 003 that are important."""
+    """The count templates of Anzaroot et al. 2014 that are important."""
     return _worthy(evidence, COUNTED)
 
 
@@ -41,7 +43,7 @@ def _worthy(evidence: Evidence, recipe: Recipe) -> list[Judged]:
 
 
 def with_log_ratios(rules: Sequence[Judged]) -> list[Constraint]:
-    """The rules with prices that say how rarely the gold labels violate them."""
+    """The rules with penalties that say how rarely the gold labels violate them."""
     return [replace(r.rule, penalty=log_ratio(r.candidate.violated, r.candidate.applied)) for r in rules]
 
 

@@ -27,21 +27,21 @@ EXPERIMENTS: dict[str, Experiment] = {
         soft_ilp.run,
         soft_ilp.table,
         soft_ilp.markdown,
-        "paper 000: rules learned from data, two-stage inference; us50, conll2003, cora",
+        "Fersini et al. 2014: rules learned from data, two-stage inference; us50, conll2003, cora",
     ),
     "csinf": Experiment(
         csinf.run,
         csinf.table,
         csinf.markdown,
-        "paper 002: class trigrams of a memory-based learner, voting and constraint satisfaction inference; "
-        "conll2000, conll2003, jnlpba, nettalk, cmudict, morphology",
+        "Canisius et al. 2006: class trigrams of a memory-based learner, voting and constraint satisfaction "
+        "inference; conll2000, conll2003, jnlpba, nettalk, cmudict, morphology",
         csinf_plot.plot,
     ),
     "soft-dd": Experiment(
         soft_dd.run,
         soft_dd.table,
         soft_dd.markdown,
-        "paper 003: soft constraints with learned penalties, dual decomposition; umass_citation",
+        "Anzaroot et al. 2014: soft constraints with learned penalties, dual decomposition; umass_citation",
     ),
 }
 

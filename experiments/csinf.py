@@ -1,4 +1,4 @@
-"""Paper 002, constraint satisfaction inference over class trigrams (tables 1 and 2, figures 1 and 2).
+"""Canisius et al. 2006, constraint satisfaction inference over class trigrams (tables 1, 2, figures 1, 2).
 
     data folder ─→ Task: train, target (`csinf_tasks.py`) ─→ Study: settings, tallies (`csinf_trials.py`)
     tallies ─→ tables, the paper's figures next to ours;  curves ─→ picture (`csinf_plot.py`)
@@ -23,7 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from conseq.corpus import Corpus
-from conseq.evaluate.resampling import f1_of
+from conseq.metrics.resampling import f1_of
 from experiments.common import Result, Say, chance, markdown_table, percent, present, some
 from experiments.csinf_tasks import TASKS
 from experiments.csinf_trials import SINGLE, TRIGRAM, Search, Setting, Study, difference
@@ -218,7 +218,7 @@ def _tasks(result: Result) -> list[str]:
 def markdown(result: Result) -> str:
     """Both tables, what was chosen, how sure the differences are, and the points of the figures."""
     parts = [
-        f"# Constraint satisfaction inference (paper 002), split {result['split']}",
+        f"# Constraint satisfaction inference (Canisius et al. 2006), split {result['split']}",
         markdown_table([list(HEAD), *_first(result)]),
         "The classifier of trigrams, per token, and the mean number of sequences that its predictions allow:",
         markdown_table([list(HEAD_2), *_second(result)]),

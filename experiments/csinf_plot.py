@@ -1,4 +1,5 @@
-"""Figures 1 and 2 of paper 002: points of the curves ─→ a column per task, sequences above, scores below."""
+"""Figures 1 and 2 of Canisius et al. 2006: points of the curves ─→ a column per task, sequences above, scores
+below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper 000, soft-constrained inference: rules learned from data on us50, cora and conll2003 (tables 5 to 7).
+"""Fersini et al. 2014, soft-constrained inference: rules learned from data (tables 5 to 7).
 
     data folder ─→ Task: train, target ─→ trials (`soft_ilp_trials.py`) ─→ rows ─→ tables, the paper's figures
                                              methods (`soft_ilp_methods.py`)
@@ -171,7 +171,7 @@ def _cells(name: str, row: Result) -> list[str]:
 
 def markdown(result: Result) -> str:
     """A section per data set: the rows, the labels that the paper speaks of, clauses, the integer program."""
-    parts = [f"# Soft-constrained inference (paper 000), split {result['split']}"]
+    parts = [f"# Soft-constrained inference (Fersini et al. 2014), split {result['split']}"]
     for name in _sets(result):
         found = result[name]
         rows = [list(HEAD[1:]), *(_cells(name, row) for row in found["rows"])]

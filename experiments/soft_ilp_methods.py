@@ -1,10 +1,11 @@
-"""Methods of paper 000, and how one is chosen: by labels of sequences that it was not made from.
+"""Methods of Fersini et al. 2014, and how one is chosen: by labels of sequences that it was not made from.
 
     Evidence ─→ Plan: candidates ─→ those that matter ─→ prices ─→ Methods, one per τ
     Evidence in parts ─→ Chooser: Methods made from the others, tokens gained on each ─→ the best Method
 
-A Method is rules at their prices and a way to label under them: `two-stage` (paper 000, eq. 22 to 29), or
-`soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice offers.
+A Method is rules with their penalties and a kind of inference: `two-stage` (Fersini et al. 2014, eq. 22 to
+29), or `soft`, the score less the penalties. Viterbi is the two-stage method with τ = 1, which every choice
+offers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from conseq.decoders.base import Decoder, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.twostage import TwoStage
 from conseq.labeller.learning import split
-from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_rules
+from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_from
 from conseq.mining.importance import important, judge, without_redundant
 from conseq.mining.penalties import log_ratio
 from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
@@ -32,7 +33,7 @@ from conseq.schema import OUTSIDE
 from experiments.common import rest
 
 FIVE = ("adjacency", "precedence", "state-change", "begin-end", "presence")
-"""The families of paper 000."""
+"""The families of Fersini et al. 2014."""
 MARKS = "state-change"
 TAUS = (0.999, 0.998, 0.995, 0.99, 0.98, 0.95)
 """Besides 1, which is Viterbi."""
@@ -193,7 +194,7 @@ class Learnt:
         is_text = OUTSIDE in evidence.schema.vocabulary
         screen = self.screen if is_text else USUAL
         recipe = Recipe(self.families, screen, MOST_RULES, learner, early=False)
-        rules = learn_rules(evidence, recipe).constraints
+        rules = learn_from(evidence, recipe).constraints
         return [Method(SOFT, tuple(rules), None, learner.name)]
 
 

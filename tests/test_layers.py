@@ -13,10 +13,21 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "solver", "estimator", "threads", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    [
+        "errors",
+        "options",
+        "estimator",
+        "threads",
+        "solver",
+        "shelf",
+        "kernels",
+        "vocabulary",
+        "schema",
+        "corpus",
+    ],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
-    ["problem", "evaluate"],
+    ["problem", "metrics"],
     ["decoders"],
     ["optimise", "models", "mining"],
     ["explain", "labelled", "labeller", "relations"],

@@ -1,4 +1,4 @@
-"""The experiment of paper 000, end to end on small generated data, and its parts by hand."""
+"""The experiment of Fersini et al. 2014, end to end on small generated data, and its parts by hand."""
 
 from __future__ import annotations
 

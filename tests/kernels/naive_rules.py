@@ -105,8 +105,7 @@ class Automaton:
             state = int(self.arcs[state, symbol])
         return total
 
-    def after(self, symbols: list[int]) -> int:
-        state = self.start
+    def after(self, symbols: list[int], state: int) -> int:
         for symbol in symbols:
             state = int(self.arcs[state, symbol])
         return state

@@ -1,173 +1,244 @@
-"""`kernels/graph.py` and `kernels/product.py` against every way of a small graph, one by one."""
+"""`kernels/product.py` against every path of a small lattice: its score, less what an automaton charges."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
-import naive
-import naive_graph as twin
+import naive_lattice as reference
+import naive_rules
 import numpy as np
 import pytest
+from numba import config
 
-from conseq.kernels import graph as kernel
+from conseq.kernels import lattice as lattice_kernel
 from conseq.kernels import product
+from conseq.kernels.lattice import Graph
+from conseq.kernels.product import Machine, Pairs
 
-SEEDS = range(2 * naive.REPEATS)
-
-
-def completions(graph: twin.Graph) -> tuple[np.ndarray, np.ndarray]:
-    rest, following = np.empty(graph.n_nodes), np.empty(graph.n_nodes, dtype=np.int64)
-    kernel.completions(graph.arrays, rest, following)
-    return rest, following
+SEEDS = range(80 if config.DISABLE_JIT else 400)
 
 
-def read_by(
-    graph: twin.Graph, read: np.ndarray, automaton: twin.Automaton, floor: float
-) -> tuple[twin.Graph, np.ndarray] | None:
-    """The product and the old node of each of its nodes; None if no way is left."""
-    room = graph.n_nodes * len(automaton.arcs)
-    pairs = np.empty(graph.n_nodes + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
-    parts = automaton.parts
-    count = product.explore(graph.arrays, completions(graph)[0], read, parts, floor, pairs)
-    assert count > 0
-    found = pairs[0], pairs[1][:count], pairs[2][:count]
-    same, owed = np.empty(count, dtype=np.int64), np.empty(count)
-    product.merge(graph.arrays, read, parts, floor, found, same, owed)
-    if same[0] < 0:
-        return None
-    *arrays, old = product.rebuild(graph.arrays, read, parts, found, same, owed)
-    return twin.Graph(*arrays), old
+@dataclass
+class Product:
+    graph: Graph
+    nodes: np.ndarray  # the old node behind each
+    edges: np.ndarray  # the old edge behind each
+
+    def paths(self) -> list[tuple[tuple[int, ...], float]]:
+        """Every path as edges of the old lattice, and its score."""
+        found, open_ = [], [(0, (), 0.0)]
+        while open_:
+            node, path, score = open_.pop()
+            if node == len(self.nodes) - 1:
+                found.append((path, score))
+            for e in range(self.graph.first[node], self.graph.first[node + 1]):
+                onwards = (*path, int(self.edges[e]))
+                open_.append((int(self.graph.targets[e]), onwards, score + float(self.graph.gains[e])))
+        return found
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_chain_unrolls_to_its_labellings(seed: int) -> None:
-    for chain in naive.random_chains(seed):
-        length = len(chain.unary)
-        if length == 0:
-            continue
-        every = {path: score for score, path in naive.labellings(chain)}
-        scores = sorted(score for score in every.values() if score > -math.inf)
-        kind = chain.kind if len(chain.pairwise) > 1 else np.empty(0, np.int32)
-        arrays = (chain.unary, chain.pairwise, chain.start, chain.end, kind)
-        for floor in (-math.inf, scores[len(scores) // 2] - 1e-9 if scores else 0.0):
-            *graph_arrays, states = kernel.unroll(arrays, floor, 1000)
-            graph = twin.Graph(*graph_arrays)
-            found = {
-                tuple(states[twin.nodes(graph, way)[:-1]].tolist()): twin.gain(graph, way)
-                for way in twin.ways(graph)
-            }
-            for path, score in found.items():
-                assert score == pytest.approx(every[path], rel=1e-6, abs=1e-6)
-            assert {path for path, score in every.items() if score >= floor and score > -math.inf} <= set(
-                found
-            )
-            for t in range(
-                length
-            ):  # through every node that is kept there is a labelling that reaches the floor
-                for s in {path[t] for path in found}:
-                    assert max(found[path] for path in found if path[t] == s) >= floor - 1e-6
+class Case:
+    """A random lattice and an automaton that reads random symbols on its steps."""
 
-
-def test_too_many_edges_are_only_counted() -> None:
-    zeros = np.zeros(3)
-    chain = (np.zeros((2, 3)), np.zeros((1, 3, 3)), zeros, zeros, np.empty(0, np.int32))
-    for most, room in ((15, 15), (14, 0)):
-        _, first, targets, gains, _ = kernel.unroll(chain, -math.inf, most)
-        assert (first[-1], len(targets), len(gains)) == (15, room, room)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_best_ways(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    graph = twin.random_graph(rng)
-    expected = sorted((twin.gain(graph, way) for way in twin.ways(graph)), reverse=True)
-    for n in (1, 4, 100):
-        edges, scores = np.empty((n, len(graph.levels) - 2), dtype=np.int64), np.empty(n)
-        found = kernel.best_ways(graph.arrays, *completions(graph), edges, scores)
-        assert found == min(n, len(expected))
-        assert np.allclose(scores[:found], expected[:n])
-        assert len({tuple(row) for row in edges[:found].tolist()}) == found
-        every = [tuple(way) for way in twin.ways(graph)]
-        for row, score in zip(edges[:found].tolist(), scores, strict=False):
-            assert tuple(row) in every
-            assert twin.gain(graph, row) == pytest.approx(score)
-
-
-def test_candidates_are_dropped_only_if_they_cannot_be_wanted() -> None:
-    """More branches than there is room for at once: 400 edges a step, and the best 3 of 400³ ways."""
-    rng = np.random.default_rng(0)
-    levels = np.array([0, 1, 401, 801, 802])
-    first = np.concatenate([[0], np.arange(1, 402) * 400, np.arange(1, 401) + 400 * 401, [400 * 401 + 400]])
-    targets = np.concatenate([np.arange(1, 401), np.tile(np.arange(401, 801), 400), np.full(400, 801)])
-    graph = twin.Graph(levels, first, targets, rng.normal(size=len(targets)))
-    edges, scores = np.empty((3, 3), dtype=np.int64), np.empty(3)
-    assert kernel.best_ways(graph.arrays, *completions(graph), edges, scores) == 3
-    a, b, c = graph.gains[:400], graph.gains[400 : 400 * 401].reshape(400, 400), graph.gains[-400:]
-    every = np.sort((a[:, None] + b + c).ravel())[::-1]
-    assert np.allclose(scores, every[:3])
-
-
-def test_shrinking_keeps_the_best_and_no_more() -> None:
-    for seed in range(50):
+    def __init__(self, seed: int, automaton: naive_rules.Automaton | None = None) -> None:
         rng = np.random.default_rng(seed)
-        values = rng.integers(0, 6, 20).astype(float)
-        origins = np.stack([np.arange(20)] * 3, axis=1)
-        given, wanted = values.copy(), int(rng.integers(1, 22))
-        kept = kernel.shrink(values, origins, 20, wanted)
-        assert kept == min(20, wanted)
-        assert sorted(values[:kept]) == sorted(np.sort(given)[::-1][:kept])
-        assert np.array_equal(given[origins[:kept, 0]], values[:kept])
+        self.lattice = reference.random_lattice(rng)
+        self.automaton = automaton or naive_rules.random_automaton(rng)
+        self.read = rng.integers(0, self.automaton.arcs.shape[1], len(self.lattice.steps.pair))
+        self.machine = Machine(
+            self.lattice.steps.first,
+            self.read,
+            self.automaton.arcs,
+            self.automaton.prices,
+            self.automaton.start,
+        )
+
+    def symbols(self, path: list[int]) -> list[int]:
+        return [int(self.read[i]) for i in self.lattice.steps_on(path)]
+
+    def expected(self) -> dict[tuple[int, ...], float]:
+        """The paths that the automaton allows, with their scores less what it charges."""
+        scores = {
+            path: gain - self.automaton.charged(self.symbols(list(path)))
+            for path, gain in self.lattice.scored().items()
+        }
+        return {path: score for path, score in scores.items() if score > -math.inf}
+
+    def explore(self, floor: float, room: int | None = None) -> Pairs | None:
+        """The pairs that a path of at least the floor may come to; None if there is no room."""
+        graph, n_nodes = self.lattice.graph, self.lattice.n_nodes
+        rest, following = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
+        lattice_kernel.completions(graph, rest, following)
+        room = n_nodes * len(self.automaton.arcs) if room is None else room
+        pairs = Pairs(np.empty(n_nodes + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room))
+        count = product.explore(graph, rest, self.machine, floor, product.reach_of(graph), pairs)
+        return None if count < 0 else Pairs(pairs.begins, pairs.memory[:count], pairs.reached[:count])
+
+    def product(self, floor: float = -math.inf) -> Product | None:
+        """None if no path is left."""
+        graph, pairs = self.lattice.graph, self.explore(floor)
+        same, owed = np.empty(len(pairs.memory), dtype=np.int64), np.empty(len(pairs.memory))
+        product.merge(graph, self.machine, floor, pairs, same, owed)
+        if same[0] < 0:
+            return None
+        first, targets, gains, nodes, edges = product.rebuild(graph, self.machine, pairs, same, owed)
+        return Product(Graph(first, targets, gains), nodes, edges)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sums_over_all_ways(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    graph = twin.random_graph(rng)
-    every = list(twin.ways(graph))
-    shares, passing = np.empty(len(graph.targets)), np.empty(graph.n_nodes)
-    log_z = kernel.shares_of(graph.arrays, shares)
-    expected = twin.log_sum([twin.gain(graph, way) for way in every])
-    if not every:
-        assert log_z == -math.inf
-        return
-    assert log_z == pytest.approx(expected)
-    kernel.node_probabilities(graph.arrays, shares, passing)
-    p = [math.exp(twin.gain(graph, way) - expected) for way in every]
-    on = [{0, *twin.nodes(graph, way)} for way in every]
-    for node in range(graph.n_nodes):
-        assert passing[node] == pytest.approx(sum(q for q, way in zip(p, on, strict=True) if node in way))
-    length, states = len(graph.levels) - 3, rng.integers(0, 3, graph.n_nodes)
-    token = int(rng.integers(0, length))
-    masks = rng.random((int(rng.integers(1, length - token + 1)), 3)) < 0.7
-    inside = [
-        all(mask[states[twin.nodes(graph, way)[token + k]]] for k, mask in enumerate(masks)) for way in every
-    ]
-    found = kernel.passage(graph.arrays, states, shares, passing, token, masks)
-    assert found == pytest.approx(sum(q for q, passes in zip(p, inside, strict=True) if passes))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_product_has_the_ways_of_its_graph_with_their_charges_and_no_node_too_many(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    graph = twin.random_graph(rng)
-    automaton = twin.random_automaton(rng, 3)
-    read = rng.integers(0, 3, len(graph.targets))
-    expected = {}
-    for way in twin.ways(graph):
-        charged = automaton.price * twin.charge(automaton, [read[e] for e in way])
-        if charged < np.inf:
-            expected[tuple(twin.nodes(graph, way))] = twin.gain(graph, way) - charged
+def test_a_product_has_the_paths_of_its_lattice_with_their_charges(seed: int) -> None:
+    case = Case(seed)
+    expected = case.expected()
     for floor in (-math.inf, float(np.median(list(expected.values()))) - 1e-9 if expected else 0.0):
-        answer = read_by(graph, read, automaton, floor)
-        if answer is None:
+        new = case.product(floor)
+        if new is None:
             assert all(score < floor for score in expected.values())
             continue
-        new, old = answer
-        ways = list(twin.ways(new))
-        found = {tuple(old[twin.nodes(new, way)].tolist()): twin.gain(new, way) for way in ways}
-        assert len(found) == len(ways)
-        for nodes, score in found.items():
-            assert score == pytest.approx(expected[nodes])
-        assert {nodes for nodes, score in expected.items() if score >= floor} <= set(found)
-        if floor == -math.inf:
-            assert new.n_nodes == twin.n_futures(graph, automaton, read)
+        paths = new.paths()
+        found = dict(paths)
+        assert len(found) == len(paths), "a labelling is one path"
+        assert {path for path, score in expected.items() if score >= floor} <= set(found)
+        for path, score in found.items():
+            assert score == pytest.approx(expected[path], rel=1e-9, abs=1e-9)
+        assert new.nodes[[0, -1]].tolist() == [0, case.lattice.n_nodes - 1]
+        assert (new.nodes[new.graph.targets] == case.lattice.graph.targets[new.edges]).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nodes_are_in_topological_order_and_each_is_on_a_path_that_reaches_the_floor(seed: int) -> None:
+    case = Case(seed)
+    expected = sorted(case.expected().values())
+    if not expected:
+        assert case.product() is None
+        return
+    for floor in (-math.inf, expected[len(expected) // 2] - 1e-9):
+        new = case.product(floor)
+        sources = np.repeat(np.arange(len(new.nodes)), np.diff(new.graph.first))
+        assert (sources < new.graph.targets).all()
+        size = len(new.nodes)
+        before, rest, following = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
+        lattice_kernel.prefixes(new.graph, before)
+        lattice_kernel.completions(new.graph, rest, following)
+        assert (before + rest > -math.inf).all()
+        assert (before + rest >= floor - 1e-9).all()
+
+
+def futures(case: Case) -> set[tuple[int, tuple[float, ...]]]:
+    """Different pairs of a node and what is charged on each path onwards, up to a constant (which the root
+    has no edge to charge on), by all paths."""
+    lattice, automaton = case.lattice, case.automaton
+    reached = {(0, automaton.start)}
+    found = set()
+    for node in range(lattice.n_nodes):
+        onwards = list(lattice.scored(node))
+        for state in sorted(state for at, state in reached if at == node):
+            for e in lattice.edges(node):
+                symbols = case.symbols([e])
+                paid = automaton.charged(symbols, state)
+                if paid < math.inf and lattice.graph.gains[e] > -math.inf:
+                    reached.add((int(lattice.graph.targets[e]), automaton.after(symbols, state)))
+            paid = [automaton.charged(case.symbols(list(path)), state) for path in onwards]
+            if min(paid, default=math.inf) < math.inf:
+                found.add((node, tuple(p - min(paid) for p in paid)))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_states_with_the_same_future_are_one_node(seed: int) -> None:
+    case = Case(seed)
+    new, expected = case.product(), futures(case)
+    if case.expected():
+        assert sorted(new.nodes.tolist()) == sorted(node for node, _ in expected)
+    else:
+        assert new is None
+
+
+@pytest.mark.parametrize("seed", SEEDS[::2])
+@pytest.mark.parametrize("price", [0.0, 0.375])
+def test_an_automaton_that_cannot_tell_paths_apart_leaves_the_lattice_as_it_was(
+    seed: int, price: float
+) -> None:
+    """It charges the same at every step, whatever it reads in whatever state; labellings have as many."""
+    automaton = naive_rules.random_automaton(np.random.default_rng(seed))
+    case = Case(seed, replace(automaton, cost=np.full(automaton.cost.shape, price), penalty=1.0))
+    lattice, new = case.lattice, case.product()
+    every = lattice.scored()
+    if not every:
+        assert new is None
+        return
+    used = sorted({node for path in every for node in lattice.nodes(list(path))})
+    assert new.nodes.tolist() == used
+    assert new.edges.tolist() == sorted({e for path in every for e in path})
+    total = price * (lattice.length + 1)
+    for path, score in new.paths():
+        assert score == pytest.approx(every[path] - total)
+    if price == 0:
+        assert new.graph.gains.tolist() == lattice.graph.gains[new.edges].tolist()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pairs_are_the_states_that_prefixes_come_to_and_their_best_scores(seed: int) -> None:
+    """By all prefixes that the rest of the lattice can take to the floor, uncharged."""
+    case = Case(seed)
+    lattice, automaton = case.lattice, case.automaton
+    scores = sorted(case.expected().values())
+    floor = scores[0] - 1 if scores else -math.inf
+    best: dict[tuple[int, int], float] = {(0, automaton.start): 0.0}
+    open_ = [(0, automaton.start, 0.0)]
+    while open_:
+        node, state, gained = open_.pop()
+        for e in lattice.edges(node):
+            target, symbols = int(lattice.graph.targets[e]), case.symbols([e])
+            score = gained + lattice.graph.gains[e] - automaton.charged(symbols, state)
+            rest = max(lattice.scored(target).values(), default=-math.inf)
+            if score + rest >= floor and score + rest > -math.inf:
+                after = automaton.after(symbols, state)
+                best[target, after] = max(best.get((target, after), -math.inf), score)
+                open_.append((target, after, score))
+    pairs = case.explore(floor)
+    nodes = np.repeat(np.arange(lattice.n_nodes), np.diff(pairs.begins)).tolist()
+    found = dict(zip(zip(nodes, pairs.memory.tolist(), strict=True), pairs.reached.tolist(), strict=True))
+    assert list(found) == sorted(best)
+    assert found == pytest.approx(best)
+    for i, (node, state) in enumerate(found):
+        assert product.find(pairs, node, state) == i
+    for node in range(lattice.n_nodes):
+        for state in range(len(automaton.arcs)):
+            assert (product.find(pairs, node, state) >= 0) == ((node, state) in found)
+
+
+@pytest.mark.parametrize("seed", SEEDS[::4])
+def test_too_little_room_for_pairs_is_said(seed: int) -> None:
+    case = Case(seed)
+    pairs = case.explore(-math.inf)
+    count = len(pairs.memory)
+    assert case.explore(-math.inf, count - 1) is None
+    again = case.explore(-math.inf, count)
+    assert all(np.array_equal(a, b) for a, b in zip(pairs, again, strict=True))
+
+
+@pytest.mark.parametrize("seed", SEEDS[::4])
+def test_the_window_is_a_power_of_2_beyond_the_longest_reach_of_an_edge(seed: int) -> None:
+    lattice = reference.random_lattice(np.random.default_rng(seed))
+    sources = np.repeat(np.arange(lattice.n_nodes), np.diff(lattice.graph.first))
+    longest = max(1, (lattice.graph.targets - sources).max(initial=0))
+    window = product.reach_of(lattice.graph)
+    assert window.bit_count() == 1
+    assert longest < window <= 2 * longest or window == 2
+
+
+def test_costs_that_differ_in_rounding_only_are_the_same_and_others_are_not() -> None:
+    """Two edges into two states, from which the same two edges lead on at nearly the same costs."""
+    for difference, nodes in ((1e-15, 3), (1e-3, 4)):
+        graph = Graph(np.array([0, 2, 4, 4]), np.array([1, 1, 2, 2]), np.zeros(4))
+        cost = np.zeros((3, 4))
+        cost[1, 2:], cost[2, 2:] = (0.0, 0.5), (0.0, 0.5 + difference)
+        arcs = np.array([[1, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+        machine = Machine(np.arange(5), np.arange(4), arcs, cost, 0)
+        pairs = Pairs(np.empty(4, dtype=np.int64), np.empty(9, dtype=np.int64), np.empty(9))
+        count = product.explore(graph, np.zeros(3), machine, -np.inf, product.reach_of(graph), pairs)
+        pairs = Pairs(pairs.begins, pairs.memory[:count], pairs.reached[:count])
+        same, owed = np.empty(count, dtype=np.int64), np.empty(count)
+        product.merge(graph, machine, -np.inf, pairs, same, owed)
+        assert len(product.rebuild(graph, machine, pairs, same, owed)[3]) == nodes

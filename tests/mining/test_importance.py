@@ -43,7 +43,7 @@ def random_evidence(seed: int, schema_name: str, n: int = 10) -> Evidence:
     return Evidence.of(corpus, schema, gold, Potentials.of(unary, offsets=corpus.offsets))
 
 
-# ── eq. 10 of paper 003 ─────────────────────────────────────────────────────────────────────────
+# ── eq. 10 of Anzaroot et al. 2014 ─────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_nothing_breaks_an_implied_rule_alone(one, other):
         assert not [v for v in VECTORS if holds(one, v) and not holds(other, v)]
 
 
-def test_no_false_implication_among_the_templates_of_paper_003():
+def test_no_false_implication_among_the_count_templates():
     lines = [
         *(f"at most {k} segments of {x}" for k in range(4) for x in "ab"),
         *(f"count(a) + count(b) {r} {k}" for r in ("<=", ">=") for k in range(4)),

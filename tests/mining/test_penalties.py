@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_penalties_and_another_another_order():
     rng = np.random.default_rng(0)
     rows = [("abb", towards("ab?", {"a": float(lead)})) for lead in rng.random(30)]
     evidence = scored(SCHEMA, rows)
-    found = [passes(Perceptron(epochs=2, batch=3, seed=seed), evidence, ONE) for seed in (5, 5, 6)]
+    found = [passes(Perceptron(epochs=2, batch=3, random_state=seed), evidence, ONE) for seed in (5, 5, 6)]
     assert found[0] == found[1] != found[2]
 
 
@@ -161,7 +161,7 @@ def test_the_margin_leaves_forbidden_labels_forbidden_and_the_evidence_alone():
 
 @pytest.mark.parametrize(("violated", "applied"), [(0, 0), (0, 10), (3, 10), (10, 10), (1, 1000)])
 def test_log_ratio_is_the_formula(violated, applied):
-    """−log((v + α) / (h + v + 2α)), α = ½ (paper 000, eq. 30)."""
+    """−log((v + α) / (h + v + 2α)), α = ½ (Fersini et al. 2014, eq. 30)."""
     held, alpha = applied - violated, 0.5
     assert log_ratio(violated, applied) == pytest.approx(
         math.log((held + violated + 2 * alpha) / (violated + alpha))

@@ -49,10 +49,10 @@ class FollowedBy(Constraint):
 
 @dataclass(frozen=True)
 class FollowedLater(Constraint):
-    """Charges each token in a name with no token of another at or after it (precedence in paper 000).
+    """Charges each token in a name with no token of another at or after it.
 
-    The automaton counts the tokens that still wait, so it has one state more than the longest sequence
-    has tokens.
+    Precedence in Fersini et al. 2014. The automaton counts the tokens that still wait, so it has one state
+    more than the longest sequence has tokens.
 
     >>> rule = FollowedLater("a", "b")
     >>> rule.violation(["a", "b", "a", "O", "a"], Schema(["O", "a", "b"], "plain"))
@@ -168,7 +168,7 @@ class FirstLast(Constraint):
 class NotBefore(Constraint):
     """Charged once if a token of one name stands before a token of another, or for each of the latter.
 
-    `each` is presence and precedence in paper 000.
+    `each` is presence and precedence in Fersini et al. 2014.
 
     >>> schema = Schema(["a", "b"], "plain")
     >>> NotBefore("a", "b").violation(["b", "a", "b", "b"], schema)

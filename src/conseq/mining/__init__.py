@@ -4,9 +4,10 @@
 
 evidence     labelled sequences with the scores of a model that has not seen them
 view         a labelling, counted in all the ways that families ask for
-families     kinds of rules, instantiated from data (papers 000 and 003)
+families     kinds of rules, instantiated from data (Fersini et al. 2014, Anzaroot et al. 2014)
 token_tests  tests of tokens that rules may use
-clauses      conjunctions that tell a class from the others, by minimum-cost satisfiability (paper 000)
+clauses      conjunctions that tell a class from the others, by minimum-cost satisfiability (Fersini et al.
+             2014)
 predicates   what clauses are made of, and which of them are rules
 importance   which rules the model breaks and the gold labels do not; redundant ones
 penalties    perceptron, structured SVM, log-ratio
@@ -16,13 +17,14 @@ recipe       all of it in one go
 from conseq.mining.evidence import Evidence
 from conseq.mining.families import FAMILIES, Candidate, Screen
 from conseq.mining.penalties import LEARNERS, Perceptron, StructuredSVM, log_ratio
-from conseq.mining.recipe import COUNTS, LOG_RATIO, Learned, LearnedRule, Recipe, Stage, learn_rules
+from conseq.mining.recipe import COUNTS, LOG_RATIO, PENALTIES, Learned, LearnedRule, Recipe, Stage, learn_from
 
 __all__ = [
     "COUNTS",
     "FAMILIES",
     "LEARNERS",
     "LOG_RATIO",
+    "PENALTIES",
     "Candidate",
     "Evidence",
     "Learned",
@@ -32,6 +34,6 @@ __all__ = [
     "Screen",
     "Stage",
     "StructuredSVM",
-    "learn_rules",
+    "learn_from",
     "log_ratio",
 ]

@@ -5,7 +5,7 @@
                                                             └─────────────────────────────┘
 
 A clause is a conjunction of literals: predicates, or negated ones. Each clause is the best for what is left,
-by a minimum cost satisfiability problem (paper 000 after Felici & Truemper):
+by a minimum cost satisfiability problem (Fersini et al. 2014, after Felici and Truemper 2002):
 
     min  Σ_a w_a d_a + literal · Σ_j u_j + price · Σ_b w_b ξ_b
     Σ_j u_j ≤ M_a d_a      for samples a of the class not yet explained, over the literals j false on a

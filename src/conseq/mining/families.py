@@ -2,10 +2,10 @@
 
     View of the gold labels, View of the model's ─→ family ─→ Candidates
 
-Two kinds. The templates of paper 003 speak of counts, and are worth a look where the model breaks them more
-often than the gold labels. The families of paper 000 and the forms that people understand (if … then, not
-both, contains) are kept where they mostly held when they applied. Everything is counted for all pairs
-of names at once; only what passes becomes a rule.
+Two kinds. The templates of Anzaroot et al. 2014 are about counts, and worth a look where the model breaks
+them more often than the gold labels. The families of Fersini et al. 2014 and the forms that people understand
+(if … then, not both, contains) are kept where they mostly held when they applied. Everything is counted for
+all pairs of names at once; only what passes becomes a rule.
 
 Axes: N sequences, K names.
 """
@@ -77,7 +77,7 @@ class Screen:
 
     importance    how many times as many sequences of the model as of the gold labels must break it
     broken        in how many sequences the model must break it at least
-    support       how often it must have applied (families of paper 000, and forms that people understand)
+    support       how often it must have applied (all families but those of counts)
     confidence    the share of them in which it must have held
     tests         token tests by name that rules may use: words, patterns
     words         so many of the most frequent words are taken for delimiters, besides marks
@@ -103,7 +103,7 @@ class Screen:
 Family = Callable[[View, View, Screen], Iterator[Candidate]]
 
 
-# ── counts (paper 003) ──────────────────────────────────────────────────────────────────────────
+# ── counts (Anzaroot et al. 2014) ────────────────────────────────────────────────────────────────
 
 
 def only_one(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -181,7 +181,7 @@ def _pair(a: str, weight: int, b: str, relation: str, bound: int) -> Counts:
     return Counts(Sum((Term(1, a),)), relation, Sum((Term(1, b),), bound))
 
 
-# ── the five families of paper 000 ──────────────────────────────────────────────────────────────
+# ── the five families of Fersini et al. 2014 ───────────────────────────────────────────────────
 
 
 def adjacency(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -316,7 +316,7 @@ def _none_has(name: str, test: TokenTest) -> Constraint:
 
 
 def clauses(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
-    """the five families of paper 000, found by minimum-cost satisfiability instead of counting"""
+    """the five families of Fersini et al. 2014, found by minimum-cost satisfiability instead of counting"""
     formulas = mine_formulas(gold.corpus, gold.labels, gold.schema)
     for mined in rules_from(formulas):
         applied = mined.clause.support + mined.clause.false

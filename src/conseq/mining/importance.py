@@ -2,7 +2,7 @@
 
     candidates, Evidence ─→ judge ─→ Judged rules ─→ the important ones ─→ without redundant ones
 
-imp(c) = sequences of the model's labels that break c / gold sequences that do          (paper 003, eq. 10)
+imp(c) = sequences of the model's labels that break c / gold sequences that do  (Anzaroot et al. 2014, eq. 10)
 
 Never broken by the gold labels, but by the model: infinite. By neither: nothing to gain.
 Axes: N sequences, K rules.

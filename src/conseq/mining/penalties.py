@@ -2,12 +2,13 @@
 
     Evidence, rules ─→ learner.passes ─→ penalties[K] after each pass ─→ those best on held-out halves
 
-Paper 003, section 3.1, with v the violations and ŷ the best labels under the present penalties:
+Anzaroot et al. 2014, section 3.1, with v the violations and ŷ the best labels under the present penalties:
 
     perceptron    c ← max(0, c + step · Σ_batch (v(ŷ) − v(gold)))                       averaged over updates
     svm           the same with ŷ = argmax score(y) + margin · (wrong tokens of y),
                   and c shrinks towards 0: c ← max(0, (1 − step · shrink) c + …)
-    log-ratio     c = −log((v + α) / (h + v + 2α)), h times held, v times violated, α = ½ (paper 000, eq. 30)
+    log-ratio     c = −log((v + α) / (h + v + 2α)), h times held, v times violated, α = ½
+                  (Fersini et al. 2014, eq. 30)
 
 Axes: N sequences, K rules.
 """
@@ -26,7 +27,7 @@ from conseq.constraints.program import Program
 from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
 from conseq.errors import ConseqError
-from conseq.evaluate import score_ids
+from conseq.metrics import score_ids
 from conseq.mining.evidence import Evidence
 from conseq.potentials import Potentials
 from conseq.problem import Problems
@@ -70,6 +71,7 @@ class Perceptron:
     step       how much one violation too many adds to a penalty
     margin     points that each wrong token gets during learning, so that right labels must win by so much
     shrink     how fast penalties fall by themselves, per sequence and step
+    random_state    of the order of the sequences
     """
 
     epochs: int = 5
@@ -77,7 +79,7 @@ class Perceptron:
     step: float = 0.2
     margin: float = 0.0
     shrink: float = 0.0
-    seed: int = 0
+    random_state: int = 0
 
     name: ClassVar[str] = "perceptron"
 
@@ -104,7 +106,7 @@ class Perceptron:
             yield total / updates
 
     def _batches(self, n: int) -> list[NDArray[np.int64]]:
-        order = np.random.default_rng(self.seed).permutation(n)
+        order = np.random.default_rng(self.random_state).permutation(n)
         return [order[a : a + self.batch] for a in range(0, n, self.batch)]
 
 
@@ -159,7 +161,8 @@ LEARNERS: dict[str, type[Perceptron]] = {learner.name: learner for learner in (P
 
 
 def log_ratio(violated: float, applied: float) -> float:
-    """−log((v + ½) / (h + v + 1)), h + v = applied: the rarer a violation, the dearer (paper 000, eq. 30).
+    """−log((v + ½) / (h + v + 1)), h + v = applied: the rarer a violation, the larger (Fersini et al. 2014,
+    eq. 30).
 
     >>> round(log_ratio(0, 99), 3), round(log_ratio(50, 99), 3)
     (5.298, 0.683)

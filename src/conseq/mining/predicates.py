@@ -1,4 +1,5 @@
-"""Samples from labelled sequences, and rules from the clauses that tell them apart: families of paper 000.
+"""Samples from labelled sequences, and rules from the clauses that tell them apart (families of Fersini
+et al. 2014).
 
     corpus, labels[T] ─→ Labelling ─→ predicates, samples ─→ ClauseMiner ─→ Formulas ─→ MinedRules
                             per family: places, class B        clauses       conditions of one predicate
@@ -302,7 +303,7 @@ SAMPLERS: tuple[Sampler, ...] = (
         without=lambda view, type: (type,),
     ),
 )
-"""The five families of paper 000."""
+"""The five families of Fersini et al. 2014."""
 
 
 @dataclass(frozen=True)
@@ -372,7 +373,7 @@ def rules_from(
     """The clauses that are the condition of a rule, by falling power.
 
     Their penalties are minus the log of the share of applications in which they fail, with one more that
-    failed and one more that held (after paper 000, eq. 30), unless `penalty` says otherwise.
+    failed and one more that held (after Fersini et al. 2014, eq. 30), unless `penalty` says otherwise.
     """
     price = penalty or surprise
     found = [

@@ -4,7 +4,7 @@
 
     p(y | x) ∝ exp( start[y_0] + Σ_t w · f(x, t, y_t) + Σ_t pairwise[y_{t−1}, y_t] + end[y_last] )
 
-Lafferty, McCallum & Pereira 2001; trained on −Σ log p(y|x) + c1 ‖w‖₁ + c2 ‖w‖₂², CRFsuite's objective, or
+Lafferty et al. 2001; trained on −Σ log p(y|x) + c1 ‖w‖₁ + c2 ‖w‖₂², CRFsuite's objective, or
 as a perceptron; `ALGORITHMS` has the ways to train.
 """
 

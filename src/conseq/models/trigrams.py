@@ -1,5 +1,5 @@
-"""Class trigrams (paper 002): every token is classified into the labels of three, so each label is predicted
-three times, and the predictions are reconciled.
+"""Class trigrams (Canisius et al. 2006): every token is classified into the labels of three, so each label is
+predicted three times, and the predictions are reconciled.
 
     labelled Corpus ─→ TrigramClasses, ids[T] ─→ base.fit(rows, ids)          (any classifier)
     rows ─→ distributions(base, rows) ─→ Predictions.of ─→ voting, csinf, oracle ─→ label ids[T]

@@ -2,7 +2,7 @@
 
     f(w), ∇f(w), w₀ ─→ Result(weights, value, iterations, …)
 
-L-BFGS: Nocedal & Wright, Numerical Optimization, algorithm 7.4 and 7.5. OWL-QN: Andrew & Gao, ICML 2007.
+L-BFGS: Nocedal and Wright 2006, algorithms 7.4 and 7.5. OWL-QN: Andrew and Gao 2007.
 The first inverse Hessian is γ·D with a diagonal D that the caller may give: features differ in frequency by
 orders of magnitude, and a diagonal that knows this saves a third of the evaluations.
 """
@@ -145,7 +145,7 @@ class _Run:
         return value, gradient
 
     def pseudo_gradient(self) -> Vector:
-        """The gradient, or with an L1 term the subgradient of least norm (Andrew & Gao, eq. 4)."""
+        """The gradient, or with an L1 term the subgradient of least norm (Andrew and Gao 2007, eq. 4)."""
         c1 = self.options.c1
         if not c1:
             return self.gradient
@@ -245,7 +245,7 @@ class _Run:
 
 
 def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
-    """The minimum of the cubic through both ends, kept away from them (Nocedal & Wright, eq. 3.59)."""
+    """The minimum of the cubic through both ends, kept away from them (Nocedal and Wright 2006, eq. 3.59)."""
     (a, fa, da), (b, fb, db) = low, high
     width = b - a
     middle = a + 0.5 * width

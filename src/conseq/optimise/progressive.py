@@ -2,7 +2,7 @@
 
     settings ─→ all tried on a small sample ─→ the better ones on a larger one ─→ … ─→ Search(best, rounds, …)
 
-Van den Bosch, BNAIC 2004. The data is shuffled and cut once: four fifths to learn from, a fifth to test
+Van den Bosch 2004. The data is shuffled and cut once: four fifths to learn from, a fifth to test
 on. Round k takes the first s_k of the one and the first s_k / 4 of the other, so samples grow and nothing
 is tested on what was learned from:
 

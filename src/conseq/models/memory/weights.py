@@ -6,7 +6,7 @@
     chi-squared  Σ_vc (E − O)² / E = N (Σ_vc O² / (n_v n_c) − 1)
     shared variance  chi-squared / (N · (min(|C|, |V|) − 1))
 
-Quinlan 1993; White & Liu 1994. Numbers are first put into 20 bins.
+Quinlan 1993; White and Liu 1994. Numbers are first put into 20 bins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How sure a score is.  tallies per sequence [N, 3] → sums over samples [S, 3] → interval, p-value.
 
-Sequences are drawn with replacement (Efron & Tibshirani 1993).  Two systems are compared on the same
-draws (Berg-Kirkpatrick, Burkett & Klein, EMNLP 2012), here in both directions: with d the difference
+Sequences are drawn with replacement (Efron and Tibshirani 1993).  Two systems are compared on the same
+draws (Berg-Kirkpatrick et al. 2012), here in both directions: with d the difference
 observed and d_s the one in sample s,
 
     p = (1 + #{s : |d_s − d| ≥ |d|}) / (1 + S)
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.errors import DataError
-from conseq.evaluate.counts import Ints, Labellings, encode_all, sequence_counts
+from conseq.metrics.counts import Ints, Labellings, encode_all, sequence_counts
 from conseq.schema import AUTO, Schema, Scheme
 
 Floats = NDArray[np.float64]
