@@ -6,6 +6,7 @@ import naive
 import naive_lattice as reference
 import numpy as np
 import pytest
+from calling import called
 from numba import config
 
 from conseq.kernels import lattice as kernel
@@ -207,7 +208,7 @@ def test_shrinking_keeps_the_best_and_no_more() -> None:
         values = rng.integers(0, 6, 20).astype(float)
         origins = np.stack([np.arange(20)] * 3, axis=1)
         given, wanted = values.copy(), int(rng.integers(1, 22))
-        kept = kernel.shrink(values, origins, 20, wanted)
+        kept = called(kernel.shrink)(values, origins, 20, wanted)
         assert kept == min(20, wanted)
         assert sorted(values[:kept]) == sorted(np.sort(given)[::-1][:kept])
         assert np.array_equal(given[origins[:kept, 0]], values[:kept])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import naive_lattice as reference
-import naive_rules as rules
+import naive_primitives as rules
 import numpy as np
 import pytest
 from numba import config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import naive
-import naive_rules
+import naive_primitives
 import naive_softdd as reference
 import naive_violations
 import numpy as np
@@ -36,7 +36,7 @@ class Case:
         self.label_of = np.append(np.arange(labels), rng.integers(0, labels, size - labels)).astype(np.int32)
         self.size = labels + 1
         self.tables = [self._table(rng) for _ in range(rng.integers(1, 4))]
-        rows, terms, limits = naive_rules.random_sums(rng, len(self.tables))
+        rows, terms, limits = naive_primitives.random_sums(rng, len(self.tables))
         self.sums = Sums(rows, terms, np.column_stack([limits[:, 0], rng.choice([0, 0.3], len(limits))]))
         self.ceilings = limits[:, 1].copy()
         unary, pairwise, start, end, self.offsets, self.kind = naive.flat(self.chains)
