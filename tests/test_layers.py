@@ -12,7 +12,18 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "machine", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    [
+        "errors",
+        "estimator",
+        "threads",
+        "machine",
+        "shelf",
+        "solver",
+        "kernels",
+        "vocabulary",
+        "schema",
+        "corpus",
+    ],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
     ["problem", "evaluate"],
