@@ -184,3 +184,9 @@ def test_a_shifted_chain_scores_every_labelling_less_what_the_sums_cost(seed):
             for score, path in naive.labellings(chain):
                 x = reference.path_totals(path, case.label_of, case.tables, case.sums)
                 assert naive.score(shifted, path) == pytest.approx(score - multipliers @ x, abs=1e-9)
+
+
+def test_what_is_in_the_scores_already_costs_nothing_even_if_its_violation_is_infinite():
+    violations = np.array([[np.inf, 2.0, 0.0]])
+    assert softdd.cost_of(violations, np.array([0.0, 1.5, np.inf])) == 3
+    assert softdd.cost_of(violations, np.array([0.5, 1.5, 1.0])) == np.inf
