@@ -8,12 +8,12 @@ from problems_by_kind import KINDS, PRICES, random_problem
 
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
+from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import Limits
 from conseq.decoders.beam import search
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
 from conseq.decoders.lagrangian import Lagrangian, is_degree
-from conseq.decoders.relaxation import shifted
 from conseq.decoders.viterbi import Viterbi, viterbi
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status

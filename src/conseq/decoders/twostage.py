@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.fronts import Found, Reader, at_most, cheapest
 from conseq.decoders.ilp import largest_flow
 from conseq.decoders.ilp_rows import add_charge, add_flow
-from conseq.decoders.relaxation import shifted
 from conseq.decoders.trellis import Trellis
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import ConseqError

@@ -18,7 +18,6 @@ from conseq.decoders.chances import FOR_SUMS, Lattices, constrained_marginals_al
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
 from conseq.decoders.nbest import nbest
 from conseq.decoders.ranked import n_best_all
-from conseq.decoders.relaxation import folded
 from conseq.decoders.viterbi import viterbi
 from conseq.errors import InfeasibleError
 from conseq.problem import Decoding, Problems, Status
@@ -55,7 +54,7 @@ class Answers:
 
     def _n_best_of_chain(self, problems: Problems, n: int) -> list[Alternatives]:
         """The same where the rules look at single steps only, so that they are part of the scores."""
-        ranked = nbest(folded(problems), n, self.threads)
+        ranked = nbest(problems.with_local_constraints, n, self.threads)
         found = [[(problems.schema.decode(ids), score) for ids, score in best] for best in ranked]
         for i in np.flatnonzero(self.batch.lengths == 0).tolist():  # which no step charges
             found[i] = [([], float(self.decodings.scores[i]))]
