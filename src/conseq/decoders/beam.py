@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.lattice import Lattice, Reader
 from conseq.decoders.lattice.partial import Growth, PartialPaths
@@ -50,7 +49,7 @@ class Beam:
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
         best.offer(hint)
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         paths = viterbi(potentials)
         best.prove(float(paths.scores[0]))
         rounds = 0

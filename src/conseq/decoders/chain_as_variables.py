@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.lattice import Lattice, Reader
 from conseq.decoders.variables.wcsp import MOST_CELLS, WCSP
@@ -43,7 +42,7 @@ class ChainAsVariables:
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
         best.offer(hint)
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         paths = viterbi(potentials)
         best.prove(float(paths.scores[0]))
         nodes = 0.0

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.constraints.primitives import Linear
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
 from conseq.decoders.beam import Readers, beam_search
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.dual import DualFunction
 from conseq.decoders.lattice.lattice import Lattice, Reader, TooManyStates
@@ -63,7 +62,7 @@ class Dual:
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
         best.offer(hint)
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         paths = viterbi(potentials)
         best.prove(float(paths.scores[0]))
         if best.bound == -np.inf:

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.base import HARD
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.rows import add_charge, add_flow, least_violation
@@ -60,7 +59,7 @@ class ILP:
         best.offer(hint)
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         if self.prune:
             best.offer(_viterbi(potentials))
         nodes = self._solve(best, potentials, True, limits)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.lattice import Lattice, chain_of
 from conseq.decoders.lattice.search import LatticeSearch, Workspace, lowered
@@ -50,7 +49,7 @@ class Lazy:
         best.offer(hint)
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         paths = viterbi(potentials)
         best.prove(float(paths.scores[0]))
         if best.bound == -np.inf:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.kernels import chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem
@@ -69,7 +68,7 @@ class Viterbi:
         best = Best(problem)
         if problem.n_tokens == 0:
             return Best.of_empty(problem)
-        paths = viterbi(with_local_constraints(problem))
+        paths = viterbi(problem.with_local_constraints)
         best.prove(float(paths.scores[0]))
         if best.bound > float("-inf"):
             best.offer(paths.states)
