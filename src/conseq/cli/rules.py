@@ -37,7 +37,7 @@ class RecipeOptions:
     importance: Annotated[
         float,
         option(
-            PANEL, "X", "Keep rules that the model breaks at least X times as often as the gold labels.", min=0
+            PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels do.", min=0
         ),
     ] = 1.2  # fmt: skip
     broken: Annotated[
