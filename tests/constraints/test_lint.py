@@ -154,7 +154,7 @@ def test_smallest_leaves_out_whatever_is_not_needed():
 
 
 def facts_of(schema, longest):
-    """All that labellings of up to so many tokens amount to: (segments of each type, labels that occur)."""
+    """All that labellings of up to `longest` tokens amount to: (segments of each type, labels that occur)."""
     facts = set()
     for length in range(longest + 1):
         for labels in product(schema.labels, repeat=length):

@@ -1,4 +1,4 @@
-"""Plain Python twins of `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
+"""Plain Python references for `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
 
 from __future__ import annotations
 

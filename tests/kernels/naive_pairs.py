@@ -1,4 +1,4 @@
-"""The twins of `kernels/pairs.py`: every pair of names, sequence by sequence and token by token."""
+"""References for `kernels/pairs.py`: every pair of names, sequence by sequence and token by token."""
 
 from __future__ import annotations
 

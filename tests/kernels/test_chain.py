@@ -1,4 +1,4 @@
-"""`kernels/chain.py` and `kernels/nbest.py` against their twins and the enumeration of all labellings."""
+"""`kernels/chain.py` and `kernels/nbest.py` against references and the enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def nbest(chain, n):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("magnitude", [2.0, 1e4])
-def test_viterbi_equals_its_twin_to_the_last_bit(seed, magnitude):
+def test_viterbi_equals_its_reference_to_the_last_bit(seed, magnitude):
     for chains in problems(seed, magnitude):
         states, scores = viterbi(chains)
         for chain, path, score in zip(chains, states, scores, strict=True):
@@ -84,7 +84,7 @@ def test_viterbi_with_padding_of_every_width(size):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_nbest_equals_its_twin(seed):
+def test_nbest_equals_its_reference(seed):
     for chains in problems(seed):
         for chain in chains:
             if len(chain.unary):

@@ -1,9 +1,9 @@
-"""`kernels/online.py` against plain twins: scores, corrections, averages, gradients of batches, steps."""
+"""`kernels/online.py` against references: scores, corrections, averages, gradients of batches, steps."""
 
 from __future__ import annotations
 
 import naive_chain as naive
-import naive_online as twin
+import naive_online as reference
 import numpy as np
 import pytest
 
@@ -42,16 +42,16 @@ def test_scores_are_sums_of_weights(seed):
 @pytest.mark.parametrize("boundaries", [True, False])
 @pytest.mark.parametrize("transitions", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_perceptron_is_its_twin(seed, transitions, boundaries):
+def test_the_perceptron_equals_its_reference(seed, transitions, boundaries):
     """Three epochs in given orders; the average is exact, whatever was not changed in between."""
-    chains = twin.easy_chains(seed)
+    chains = reference.easy_chains(seed)
     layout, data = made(chains, transitions=transitions, boundaries=boundaries)
-    count = len(twin.filled(chains))
+    count = len(reference.filled(chains))
     orders = [np.random.default_rng(seed + i).permutation(count) for i in range(3)]
     weights, sums = (vector_of(layout, np.zeros(layout.size)) for _ in range(2))
     wrong = [kernel.perceptron(data, order, i * count, weights, sums) for i, order in enumerate(orders)]
     if count:
-        mean, expected = twin.perceptron(chains, layout, orders)
+        mean, expected = reference.perceptron(chains, layout, orders)
         assert wrong == expected
         found = flat(layout, weights) - flat(layout, sums) / (3 * count)
         np.testing.assert_allclose(found, mean, atol=1e-12)
@@ -69,7 +69,7 @@ def test_the_gradients_of_batches_add_up_to_that_of_the_objective(seed):
         room = room_for(layout)
         found, touched = kernel.gradient(data, 0.7, np.array(batch), vector_of(layout, weights), room)
         part = flat(layout, room.slope)
-        assert part == pytest.approx(twin.batch_gradient(chains, layout, weights, batch, 0.7), abs=1e-10)
+        assert part == pytest.approx(reference.batch_gradient(chains, layout, weights, batch, 0.7), abs=1e-10)
         assert sorted(room.touched[:touched]) == np.flatnonzero(room.times).tolist()
         loss, slope = loss + found, slope + part
     assert slope == pytest.approx(expected, abs=1e-10)
@@ -77,7 +77,7 @@ def test_the_gradients_of_batches_add_up_to_that_of_the_objective(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_adagrad_is_its_twin(seed):
+def test_adagrad_equals_its_reference(seed):
     chains = naive.random_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 2])
     layout, data = made(chains)
     order = np.random.default_rng(seed).permutation(5)
@@ -85,7 +85,7 @@ def test_adagrad_is_its_twin(seed):
     squares = kernel.Vector(*(np.full_like(part, 0.5) for part in weights))
     room = room_for(layout)
     kernel.adagrad(data, kernel.Descent(2, 0.3, 0.2), order, weights, squares, room)
-    expected = twin.adagrad(chains, layout, order.tolist(), batch=2, rate=0.3, c2=0.2, first=0.5)
+    expected = reference.adagrad(chains, layout, order.tolist(), batch=2, rate=0.3, c2=0.2, first=0.5)
     assert flat(layout, weights) == pytest.approx(expected, abs=1e-10)
     assert not weights.chain[data.known == 0].any()
     assert not any(part.any() for part in (room.slope.state, room.slope.chain, room.times))

@@ -1,4 +1,4 @@
-"""Counts and places of two names, against their twins on random arrays."""
+"""Counts and places of two names, against their references on random arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def combined(counts: np.ndarray, bound: int) -> tuple[list, list]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_sums_and_differences_are_those_of_the_twin(data):
+def test_sums_and_differences_are_those_of_the_reference(data):
     size, n = data.draw(st.integers(0, 5)), data.draw(st.integers(0, 6))
     bound = data.draw(st.integers(0, 4))
     count = st.one_of(st.just(0), st.integers(0, 3), st.integers(0, 9))
@@ -53,7 +53,7 @@ def random_names(rng, lengths, size) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_orders_are_those_of_the_twin(seed):
+def test_orders_are_those_of_the_reference(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(0, 5))
     lengths = rng.integers(0, 7, int(rng.integers(0, 6)))

@@ -1,4 +1,4 @@
-"""`kernels/sums.py` and `kernels/explog.py` against their twins and the enumeration of all labellings."""
+"""`kernels/sums.py` and `kernels/explog.py` against references and the enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def close(a, b):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("magnitude", [2.0, 100.0, 1e4])
-def test_marginals_equal_their_twin_at_any_magnitude(seed, magnitude):
+def test_marginals_equal_their_reference_at_any_magnitude(seed, magnitude):
     for chains in problems(seed, magnitude):
         nodes, log_partition = marginals(chains)
         for chain, node, log_z in zip(chains, nodes, log_partition, strict=True):
@@ -63,7 +63,7 @@ def test_marginals_equal_the_sum_over_all_labellings(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_messages_equal_their_twin_up_to_a_constant(seed):
+def test_messages_equal_their_reference_up_to_a_constant(seed):
     for chains in problems(seed):
         for chain in chains:
             if naive.log_partition(chain) == -np.inf or not len(chain.unary):

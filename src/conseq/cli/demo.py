@@ -78,8 +78,8 @@ def demo(
     _heading(
         "Rules about the whole citation",
         f"It has found {counted(len(trained.rules), 'rule')} that its own labels break too often, and what "
-        "breaking each should cost.\nThe dearest, and how many of the new citations break them without and "
-        "with rules:",
+        "breaking each should cost.\nThose of the highest penalty, and how many of the new citations break "
+        "them without and with rules:",
     )
     _show_rules(trained)
     _heading("What the rules change", f"Measured on {len(trained.held_out)} new citations.")
@@ -183,15 +183,15 @@ def _show_sequences(trained: Trained) -> None:
 
 
 def _show_rules(trained: Trained) -> None:
-    """The dearest rules with their prices and how many sequences break them."""
+    """The rules of the highest penalty and how many sequences break them."""
     _, summary = decode_all(trained.ruled, trained.held_out)
     rows = []
     for rule in trained.rules[:RULES]:
         line = rule.line()
-        rows.append([line, rule.price, str(summary.before[line]), str(summary.after[line])])
+        rows.append([line, rule.penalty_text, str(summary.before[line]), str(summary.after[line])])
     if not on_terminal():
         show()
-    show_table(["rule", "price", "without", "with"], rows)
+    show_table(["rule", "penalty", "without", "with"], rows)
 
 
 def _show_change(trained: Trained) -> None:

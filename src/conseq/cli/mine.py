@@ -1,4 +1,4 @@
-"""`conseq mine`: labelled data ─→ a file of rules with prices, and a report of what they do."""
+"""`conseq mine`: labelled data ─→ a file of rules with penalties, and a report of what they do."""
 
 from __future__ import annotations
 
@@ -78,28 +78,28 @@ def mine(
     penalties: Annotated[
         str,
         typer.Option(
-            metavar="perceptron|svm|log-ratio", help="How prices are found.", rich_help_panel=RULES_PANEL
+            metavar="perceptron|svm|log-ratio", help="How penalties are found.", rich_help_panel=RULES_PANEL
         ),
     ] = "perceptron",
     importance: Annotated[
         float,
         typer.Option(
             metavar="X", min=0, rich_help_panel=RULES_PANEL,
-            help="Keep rules that the model breaks so many times as often as the gold labels.",
+            help="Keep rules that the model breaks at least X times as often as the gold labels.",
         ),
     ] = 1.2,
     broken: Annotated[
         int,
         typer.Option(
             metavar="N", min=1, rich_help_panel=RULES_PANEL,
-            help="Keep rules that the model breaks in so many sequences.",
+            help="Keep rules that the model breaks in at least N sequences.",
         ),
     ] = 3,
     most: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=1, rich_help_panel=RULES_PANEL, show_default=False,
-            help="Keep so many rules at most, those that the model breaks most often.",
+            help="Keep at most N rules, those that the model breaks most often.",
         ),
     ] = None,
     folds: Folds = 5,
@@ -110,7 +110,7 @@ def mine(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Learn rules and their prices from labelled data.
+    """Learn rules and their penalties from labelled data.
 
     They are written to a file to read and edit.
 

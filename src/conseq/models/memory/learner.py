@@ -147,7 +147,7 @@ class MemoryLearner(Estimator):
         return learner
 
     def options(self, n_features: int) -> Options:
-        """Its options, checked, for so many features."""
+        """Its options, checked, for this number of features."""
         metric = (self.metric,) * n_features if isinstance(self.metric, str) else tuple(self.metric)
         if len(metric) != n_features:
             raise ConseqError(f"{len(metric)} metrics for {n_features} features; give one, or one for each")
