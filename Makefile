@@ -20,6 +20,7 @@ lint: $(READY)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
+	$(BIN)/mypy tests/test_typed_calls.py
 
 # What there is and how to run it; python is $(BIN)/python.
 reproduce: $(READY)

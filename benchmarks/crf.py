@@ -25,10 +25,10 @@ from benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
-from conseq.evaluate import evaluate
 from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.training import training_labels
+from conseq.metrics import evaluate
 from conseq.schema import Schema, Scheme, convert_column
 from experiments.machine import describe
 
@@ -171,7 +171,7 @@ class Race:
     def labeller(self, threads: int, **options: Any) -> SequenceLabeller:
         """One that has CRFsuite's objective."""
         given = {"c2": 1.0, "boundaries": False, "scheme": str(self.schema.scheme), **options}
-        return SequenceLabeller(self.templates, threads=threads, **given)
+        return SequenceLabeller(self.templates, n_jobs=threads, **given)
 
     def conseq(self, threads: int, say: Say) -> Result:
         """conseq's side."""

@@ -39,10 +39,10 @@ from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import Lazy
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
-from conseq.evaluate import evaluate_ids
 from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
+from conseq.metrics import evaluate_ids
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems, Status
 from experiments.machine import describe

@@ -162,11 +162,11 @@ class Race:
 
     def measure(self, metric: str, threads: Sequence[int]) -> Result:
         """Instances per second of both, and how many classes are the same."""
-        learner = MemoryLearner(metric=metric)
+        learner = MemoryLearner(distance=metric)
         building, _ = timed(lambda: learner.fit(self.rows, self.classes))
         learner.predict(self.queries[:2])
         peer_seconds, theirs = timbl(self, "-m", METRICS[metric])
-        ours = {n: best(partial(learner.set_params(threads=n).predict, self.queries)) for n in threads}
+        ours = {n: best(partial(learner.set_params(n_jobs=n).predict, self.queries)) for n in threads}
         n, found = len(self.queries), ours[threads[0]][1]
         equal = _equal(found, theirs)
         further = {str(k): self._equal_with(metric, k) / n for k in FURTHER}
@@ -189,7 +189,7 @@ class Race:
     def _equal_with(self, metric: str, k: int) -> int:
         """How many classes are the same if the k nearest distances vote."""
         _, theirs = timbl(self, "-m", METRICS[metric], "-k", str(k))
-        learner = MemoryLearner(metric=metric, k=k).fit(self.rows, self.classes)
+        learner = MemoryLearner(distance=metric, k=k).fit(self.rows, self.classes)
         return _equal(learner.predict(self.queries), theirs)
 
 

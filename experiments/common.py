@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.evaluate import paired_bootstrap
-from conseq.evaluate.counts import Labellings
 from conseq.io import read_columns
+from conseq.metrics import paired_bootstrap
+from conseq.metrics.counts import Labellings
 from conseq.schema import AUTO, Schema, Scheme
 
 Result = dict[str, Any]

@@ -23,7 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from conseq.corpus import Corpus
-from conseq.evaluate.resampling import f1_of
+from conseq.metrics.resampling import f1_of
 from experiments.common import Result, Say, chance, markdown_table, percent, present, some
 from experiments.csinf_tasks import TASKS
 from experiments.csinf_trials import SINGLE, TRIGRAM, Search, Setting, Study, difference

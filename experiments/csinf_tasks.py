@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError
-from conseq.evaluate import sequence_counts
 from conseq.features.sources import short_shape
-from conseq.models.memory import Memory, Options
+from conseq.metrics import sequence_counts
+from conseq.models.memory import Memory
 from conseq.models.windows import windows
+from conseq.options import NeighbourOptions
 from conseq.schema import Schema, convert_column
 from conseq.threads import cores
 from conseq.vocabulary import Vocabulary
@@ -138,7 +139,7 @@ def tag(train: Corpus, target: Corpus) -> Corpus:
     known = windows(_spelled(train), TAGGER, 1, 1)
     rows = windows(_spelled(target), TAGGER, 1, 1, like=known)
     tags = train.columns["pos"]
-    options = Options(("overlap",) * len(known.names), algorithm="igtree")
+    options = NeighbourOptions(algorithm="igtree")
     memory = Memory.build(known.ids, tags.ids, options)
     found = memory.classify(rows.ids, threads=cores())
     return replace(target, columns={**target.columns, "pos": Column(found.winner, tags.vocabulary)})

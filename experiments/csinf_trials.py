@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.evaluate.resampling import compare_counts, f1_of
+from conseq.metrics.resampling import compare_counts, f1_of
 from conseq.models.distributions import Distributions
-from conseq.models.memory import WEIGHTS, Classified, Found, Memory, Options
+from conseq.models.memory import WEIGHTS, Classified, Found, Memory
 from conseq.models.trigrams import Predictions, TrigramClasses
 from conseq.models.windows import windows
 from conseq.optimise.progressive import Round, progressive_sampling
 from conseq.optimise.progressive import Search as Searched
+from conseq.options import NeighbourOptions
 from conseq.threads import cores
 from conseq.vocabulary import UNSEEN
 from experiments.common import Result
@@ -53,8 +54,8 @@ class Setting:
     k: int = 1
     voting: str = "majority"
 
-    def options(self, n_features: int) -> Options:
-        return Options((self.metric,) * n_features, self.weights, self.k, self.voting)
+    def options(self, n_features: int) -> NeighbourOptions:
+        return NeighbourOptions((self.metric,) * n_features, self.weights, self.k, self.voting)
 
     def __str__(self) -> str:
         return f"{self.metric}, {self.weights}, k = {self.k}, {self.voting}"

@@ -33,11 +33,11 @@ from conseq.decoders.base import Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
-from conseq.evaluate import Report, evaluate_ids
-from conseq.evaluate.resampling import compare_ids
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted
-from conseq.mining import COUNTS, Learned, Recipe, learn_rules
+from conseq.metrics import Report, evaluate_ids
+from conseq.metrics.resampling import compare_ids
+from conseq.mining import COUNTS, Learned, Recipe, learn_from
 from conseq.mining.report import RuleReport
 from conseq.potentials import Potentials
 from conseq.problem import Problems
@@ -90,7 +90,7 @@ def run(*, data: Path, split: str = "dev", quick: bool = False, say: Say = print
     rows = [task.row("viterbi", task.without_legality()), task.row("none", task.plain)]
     learned = {}
     for name, recipe in RECIPES.items():
-        learned[name], seconds = _timed(learn_rules, evidence, recipe)
+        learned[name], seconds = _timed(learn_from, evidence, recipe)
         rows.append(task.soft_row(name, learned[name], seconds))
         say(f"{name}: F1 {100 * rows[-1]['f1']:.2f} with {len(learned[name].rules)} rules")
         if name == "all":

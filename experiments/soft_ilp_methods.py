@@ -23,7 +23,7 @@ from conseq.decoders.base import Decoder, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.twostage import TwoStage
 from conseq.labeller.learning import split
-from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_rules
+from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_from
 from conseq.mining.importance import important, judge, without_redundant
 from conseq.mining.penalties import log_ratio
 from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
@@ -194,7 +194,7 @@ class Learnt:
         is_text = OUTSIDE in evidence.schema.vocabulary
         screen = self.screen if is_text else USUAL
         recipe = Recipe(self.families, screen, MOST_RULES, learner, early=False)
-        rules = learn_rules(evidence, recipe).constraints
+        rules = learn_from(evidence, recipe).constraints
         return [Method(SOFT, tuple(rules), None, learner.name)]
 
 

@@ -21,9 +21,9 @@ from conseq.constraints.base import HARD
 from conseq.corpus import Corpus
 from conseq.decoders.auto import decode_all
 from conseq.decoders.ilp import ILP
-from conseq.evaluate import Report, evaluate
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted, evidence_of
+from conseq.metrics import Report, evaluate
 from conseq.mining import Evidence
 from conseq.problem import Problems, Status
 from conseq.schema import OUTSIDE
@@ -57,7 +57,7 @@ class Trial:
 
     @classmethod
     def of(cls, features: str, train: Corpus, target: Corpus) -> Trial:
-        labeller = SequenceLabeller(features, threads=THREADS).fit(train)
+        labeller = SequenceLabeller(features, n_jobs=THREADS).fit(train)
         return cls(Chooser(cross_fitted(labeller, train, FOLDS)), evidence_of(labeller, target))
 
     def labels(self, ids: Any) -> Labels:

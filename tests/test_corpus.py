@@ -171,3 +171,6 @@ def test_joined_corpora_keep_columns_labels_and_order():
     assert both.token_sequences() == [["a"], ["b"], ["c"]]
     assert both.columns["pos"].strings() == ["N", "V", "N"]
     assert both.label_sequences() == [["x"], ["y"], ["x"]]
+    assert both.columns["word"].vocabulary.names == ("a", "b", "c")
+    assert Corpus.joined([one, two.with_labels(None)]).labels is None
+    assert Corpus.joined([one.select([1]), two, two]).token_sequences() == [["b"], ["c"], ["c"]]

@@ -14,10 +14,10 @@ from conseq.corpus import Corpus, Source
 from conseq.decoders.batch import Decodings
 from conseq.labelled import (
     HUES,
-    Chances,
     Labelled,
     LabelledSequence,
     LabelledSpan,
+    TokenMarginals,
     cut,
     hue,
     label_corpus,
@@ -120,19 +120,19 @@ def test_plain_values_without_a_certificate():
 
 
 def test_probabilities_in_plain_values():
-    chances = Chances(("A", "B"), np.array([[0.25, 0.75], [1 / 3, 2 / 3]]))
+    marginals = TokenMarginals(("A", "B"), np.array([[0.25, 0.75], [1 / 3, 2 / 3]]))
     found = LabelledSequence(
         ["x", "y"],
         ["B", "B"],
         [LabelledSpan(0, 2, "B", "x y", confidence=0.12345678)],
         2.0,
         nbest=[(["B", "B"], 2.0), (["A", "B"], 1.0)],
-        marginals=chances,
+        marginals=marginals,
     ).to_dict()
     assert found["spans"][0]["confidence"] == 0.123457
     assert found["nbest"] == [{"labels": ["B", "B"], "score": 2.0}, {"labels": ["A", "B"], "score": 1.0}]
     assert found["marginals"] == [{"A": 0.25, "B": 0.75}, {"A": 0.333333, "B": 0.666667}]
-    assert chances.of(["A", "B"]) == [0.25, 2 / 3]
+    assert marginals.of(["A", "B"]) == [0.25, 2 / 3]
 
 
 class Texts(HTMLParser):

@@ -41,7 +41,7 @@ NEW, GOLD = made(15, 2)
 
 @pytest.fixture(scope="module")
 def fitted() -> SequenceLabeller:
-    return SequenceLabeller("ner", threads=1).fit(X, Y)
+    return SequenceLabeller("ner", n_jobs=1).fit(X, Y)
 
 
 def as_dicts(sequences):
@@ -59,13 +59,13 @@ def as_corpus(sequences):
 class TestInput:
     @pytest.mark.parametrize("form", [list, as_dicts, as_lists, as_corpus])
     def test_every_kind_is_learned_from_and_labelled(self, form):
-        labeller = SequenceLabeller("ner", threads=1, c2=0.1).fit(form(X), Y)
+        labeller = SequenceLabeller("ner", n_jobs=1, c2=0.1).fit(form(X), Y)
         assert labeller.predict(form(NEW)) == GOLD
         assert labeller.score(form(NEW), GOLD) == 1.0
         assert labeller.evaluate(form(NEW), GOLD).accuracy == 1.0
 
     def test_labels_may_stand_in_the_corpus(self):
-        labeller = SequenceLabeller("ner", threads=1).fit(Corpus.from_sequences(X, Y))
+        labeller = SequenceLabeller("ner", n_jobs=1).fit(Corpus.from_sequences(X, Y))
         assert labeller.score(Corpus.from_sequences(NEW, GOLD)) == 1.0
 
     def test_iterators_and_arrays(self, fitted):
@@ -73,7 +73,7 @@ class TestInput:
         assert fitted.predict(np.array([["Ann", "likes"], ["Bob", "likes"]])) == [["B-PER", "O"]] * 2
 
     def test_values_scale_the_scores(self):
-        labeller = SequenceLabeller(threads=1, transitions=False, boundaries=False).fit(
+        labeller = SequenceLabeller(n_jobs=1, transitions=False, boundaries=False).fit(
             [[{"a": 1.0}], [{"b": 1.0}]], [["A"], ["B"]]
         )
         once, twice = (labeller.potentials([[{"a": value}]]).unary for value in (1.0, 2.0))
@@ -105,10 +105,10 @@ class TestInput:
     )
     def test_what_cannot_be_learned_from(self, given, labels, error, says):
         with pytest.raises(error, match=says):
-            SequenceLabeller(threads=1).fit(given, labels)
+            SequenceLabeller(n_jobs=1).fit(given, labels)
 
     def test_attributes_are_needed_again(self):
-        labeller = SequenceLabeller(threads=1).fit(as_dicts(X), Y)
+        labeller = SequenceLabeller(n_jobs=1).fit(as_dicts(X), Y)
         with pytest.raises(DataError, match="trained on attributes"):
             labeller.predict(NEW)
 
@@ -118,7 +118,8 @@ class TestOptions:
         ("option", "value"),
         [
             ("c1", -1), ("c2", -0.5), ("c2", float("nan")), ("c2", float("inf")), ("min_count", -1),
-            ("delta", -1), ("period", 0), ("max_iterations", 0), ("threads", 0), ("seed", -1), ("seed", 0.5),
+            ("delta", -1), ("period", 0), ("max_iterations", 0), ("n_jobs", 0),
+            ("n_jobs", -2), ("random_state", -1), ("random_state", 0.5), ("folds", 1), ("limit", -1),
         ],
     )  # fmt: skip
     def test_values_out_of_range(self, option, value):
@@ -137,32 +138,32 @@ class TestOptions:
     @pytest.mark.parametrize("features", ["nre", ["word[0"], ["sufix(3)[0]"], ["tag[0]"]])
     def test_features_that_do_not_exist(self, features):
         with pytest.raises((TemplateError, DataError)):
-            SequenceLabeller(features, threads=1).fit(X, Y)
+            SequenceLabeller(features, n_jobs=1).fit(X, Y)
 
     def test_unknown_scheme_and_metric(self):
         with pytest.raises(SchemaError, match="bilou"):
-            SequenceLabeller(scheme="bilou", threads=1).fit(X, Y)
+            SequenceLabeller(scheme="bilou", n_jobs=1).fit(X, Y)
         with pytest.raises(DataError, match="no metric"):
-            SequenceLabeller(metric="f2", threads=1, max_iterations=2).fit(X, Y).score(NEW, GOLD)
+            SequenceLabeller(scoring="f2", n_jobs=1, max_iterations=2).fit(X, Y).score(NEW, GOLD)
 
     def test_templates_as_strings_and_objects(self):
         from conseq.features import parse_templates
 
         texts = ["word[0]", "lower[-1..1]"]
-        one = SequenceLabeller(texts, threads=1).fit(X, Y)
-        other = SequenceLabeller(parse_templates(texts), threads=1).fit(X, Y)
+        one = SequenceLabeller(texts, n_jobs=1).fit(X, Y)
+        other = SequenceLabeller(parse_templates(texts), n_jobs=1).fit(X, Y)
         assert np.array_equal(one.model_.weights, other.model_.weights)
 
     def test_min_count_leaves_rare_attributes_out(self):
-        all_ = SequenceLabeller(["word[0]"], threads=1, max_iterations=2).fit(X, Y)
-        few = SequenceLabeller(["word[0]"], threads=1, max_iterations=2, min_count=12).fit(X, Y)
+        all_ = SequenceLabeller(["word[0]"], n_jobs=1, max_iterations=2).fit(X, Y)
+        few = SequenceLabeller(["word[0]"], n_jobs=1, max_iterations=2, min_count=12).fit(X, Y)
         assert few.extractor_.n_attributes < all_.extractor_.n_attributes
         with pytest.raises(DataError, match="lower min_count"):
-            SequenceLabeller(["word[0]"], threads=1, min_count=1000).fit(X, Y)
+            SequenceLabeller(["word[0]"], n_jobs=1, min_count=1000).fit(X, Y)
 
     def test_an_l1_term_makes_the_model_sparse(self):
-        dense = SequenceLabeller("ner", threads=1).fit(X, Y)
-        sparse = SequenceLabeller("ner", threads=1, c1=1.0, c2=0.0).fit(X, Y)
+        dense = SequenceLabeller("ner", n_jobs=1).fit(X, Y)
+        sparse = SequenceLabeller("ner", n_jobs=1, c1=1.0, c2=0.0).fit(X, Y)
         assert sparse.report_.training.features < dense.report_.training.features / 5
         assert len(sparse.model_.weights) == sparse.report_.training.features
         assert sparse.predict(NEW) == GOLD
@@ -176,14 +177,14 @@ class TestSchemes:
     def test_iob1_becomes_bio(self):
         iob1 = [["I-PER", "I-PER", "B-PER", "O"], ["I-PER", "O", "I-LOC", "O"]]
         words = [["Ann", "Lee", "Bob", "runs"], ["Ann", "likes", "Rome", "."]]
-        labeller = SequenceLabeller("ner", threads=1, c2=0.01).fit(words, iob1)
+        labeller = SequenceLabeller("ner", n_jobs=1, c2=0.01).fit(words, iob1)
         assert labeller.schema_.scheme == "bio"
         assert labeller.predict(words)[0] == ["B-PER", "I-PER", "B-PER", "O"]
         assert labeller.score(words, iob1) == 1.0
 
     def test_only_legal_labels_are_given(self):
         words, labels = [["a", "b"], ["b", "a"]], [["B-x", "I-x"], ["O", "O"]]
-        options = {"threads": 1, "c2": 0.01, "transitions": False, "boundaries": False}
+        options = {"n_jobs": 1, "c2": 0.01, "transitions": False, "boundaries": False}
         legal = SequenceLabeller(["word[0]"], **options).fit(words, labels)
         free = SequenceLabeller(["word[0]"], legal=False, **options).fit(words, labels)
         new = [["b"], ["b", "b"], ["a", "b", "b"]]
@@ -215,17 +216,17 @@ class TestScikitLearn:
 
     def test_grid_search(self):
         grid = {"c2": [0.1, 10.0], "features": ["ner", "classic"]}
-        search = GridSearchCV(SequenceLabeller(threads=1, max_iterations=5), grid, cv=2).fit(X, Y)
+        search = GridSearchCV(SequenceLabeller(n_jobs=1, max_iterations=5), grid, cv=2).fit(X, Y)
         assert search.best_score_ > 0.8
         assert search.best_estimator_.predict(NEW)
 
     def test_cross_validation(self):
-        scores = cross_val_score(SequenceLabeller("ner", threads=1, max_iterations=10), X, Y, cv=3)
+        scores = cross_val_score(SequenceLabeller("ner", n_jobs=1, max_iterations=10), X, Y, cv=3)
         assert scores.min() > 0.8
 
     def test_pipeline(self):
         lower = FunctionTransformer(lambda X: [[w.lower() for w in s] for s in X])
-        pipeline = Pipeline([("lower", lower), ("label", SequenceLabeller(["word[0]"], threads=1))])
+        pipeline = Pipeline([("lower", lower), ("label", SequenceLabeller(["word[0]"], n_jobs=1))])
         pipeline.fit(X, Y)
         assert pipeline.predict([["ANN", "LIKES"]]) == [["B-PER", "O"]]
         assert pipeline.set_params(label__c2=2.0).get_params()["label__c2"] == 2.0
@@ -233,18 +234,18 @@ class TestScikitLearn:
 
 class TestTraining:
     def test_the_same_data_gives_the_same_model(self):
-        one, two = (SequenceLabeller("ner", threads=1).fit(X, Y) for _ in range(2))
+        one, two = (SequenceLabeller("ner", n_jobs=1).fit(X, Y) for _ in range(2))
         assert np.array_equal(one.model_.weights, two.model_.weights)
 
     def test_any_number_of_threads_gives_the_same_model_to_rounding(self):
-        one, two = (SequenceLabeller("ner", threads=n).fit(X, Y) for n in (1, 2))
+        one, two = (SequenceLabeller("ner", n_jobs=n).fit(X, Y) for n in (1, 2))
         assert two.report_.training.objective == pytest.approx(one.report_.training.objective, rel=1e-3)
         assert one.predict(NEW) == two.predict(NEW)
 
     def test_development_keeps_the_best_iterate(self):
         seen: list[Progress] = []
         development = Corpus.from_sequences(NEW, [["B-LOC", *labels[1:]] for labels in GOLD])
-        labeller = SequenceLabeller("ner", threads=1).fit(X, Y, development=development, watch=seen.append)
+        labeller = SequenceLabeller("ner", n_jobs=1).fit(X, Y, development=development, watch=seen.append)
         training = labeller.report_.training
         assert training.development == max(step.development for step in seen)
         assert labeller.score(development) == training.development
@@ -253,48 +254,59 @@ class TestTraining:
 
     def test_watching(self):
         seen: list[Progress] = []
-        labeller = SequenceLabeller("ner", threads=1, max_iterations=4).fit(X, Y, watch=seen.append)
+        labeller = SequenceLabeller("ner", n_jobs=1, max_iterations=4).fit(X, Y, watch=seen.append)
         assert [step.iteration for step in seen] == [1, 2, 3, 4]
         assert all(a.objective > b.objective for a, b in pairwise(seen))
         assert labeller.report_.training.status == "limit"
 
     @pytest.mark.parametrize("algorithm", ONLINE)
     def test_every_algorithm_learns_and_is_kept_in_the_file(self, algorithm, fitted, tmp_path):
-        labeller = SequenceLabeller("ner", algorithm=algorithm, seed=3, threads=1).fit(X, Y)
+        labeller = SequenceLabeller("ner", algorithm=algorithm, random_state=3, n_jobs=1).fit(X, Y)
         assert labeller.predict(NEW) == GOLD
         labeller.save(tmp_path / "a.model")
         loaded = SequenceLabeller.load(tmp_path / "a.model")
-        assert (loaded.algorithm, loaded.seed) == (algorithm, 3)
+        assert (loaded.algorithm, loaded.random_state) == (algorithm, 3)
         assert loaded.predict(NEW) == GOLD
-        warm = SequenceLabeller("ner", algorithm=algorithm, max_iterations=1, threads=1)
+        warm = SequenceLabeller("ner", algorithm=algorithm, max_iterations=1, n_jobs=1)
         assert warm.fit(X, Y, warm=fitted).predict(NEW) == GOLD
 
     @pytest.mark.parametrize("algorithm", ONLINE)
     def test_where_there_is_one_label_only(self, algorithm):
         """The perceptron makes no mistake, so no weight is left."""
-        labeller = SequenceLabeller("ner", algorithm=algorithm, threads=1).fit([["a", "b"]], [["O", "O"]])
+        labeller = SequenceLabeller("ner", algorithm=algorithm, n_jobs=1).fit([["a", "b"]], [["O", "O"]])
         assert labeller.predict([["b", "c"], []]) == [["O", "O"], []]
 
     def test_files_from_before_there_were_algorithms(self, fitted, tmp_path):
         fitted.save(tmp_path / "new.model")
         archive = persist.load(tmp_path / "new.model")
-        options = {k: v for k, v in archive.document["options"].items() if k not in ("algorithm", "seed")}
+        options = {
+            k: v for k, v in archive.document["options"].items() if k not in ("algorithm", "random_state")
+        }
         persist.save(
             tmp_path / "old.model", replace(archive, document={**archive.document, "options": options})
         )
         old = SequenceLabeller.load(tmp_path / "old.model")
-        assert (old.algorithm, old.seed) == ("lbfgs", 0)
+        assert (old.algorithm, old.random_state) == ("lbfgs", 0)
         assert old.predict(NEW) == fitted.predict(NEW)
 
+    def test_a_file_with_an_option_that_there_is_no_more(self, fitted, tmp_path):
+        path = tmp_path / "old.model"
+        fitted.save(path)
+        archive = persist.load(path)
+        options = {**archive.document["options"], "metric": "span_f1"}
+        persist.save(path, replace(archive, document={**archive.document, "options": options}))
+        with pytest.raises(ModelError, match=r"old.model: .*metric.*train it anew"):
+            SequenceLabeller.load(path)
+
     def test_a_warm_start_begins_where_the_other_ended(self, fitted):
-        warm = SequenceLabeller("ner", threads=1, max_iterations=1).fit(X, Y, warm=fitted)
-        cold = SequenceLabeller("ner", threads=1, max_iterations=1).fit(X, Y)
+        warm = SequenceLabeller("ner", n_jobs=1, max_iterations=1).fit(X, Y, warm=fitted)
+        cold = SequenceLabeller("ner", n_jobs=1, max_iterations=1).fit(X, Y)
         assert warm.report_.training.objective == pytest.approx(fitted.report_.training.objective, rel=1e-3)
         assert warm.report_.training.objective < cold.report_.training.objective / 2
 
     def test_a_warm_start_with_other_words_and_labels(self, fitted):
         more = [*X, ["Zoe", "likes", "jazz"]], [*Y, ["B-PER", "O", "B-ART"]]
-        labeller = SequenceLabeller("ner", threads=1, c2=0.1).fit(*more, warm=fitted)
+        labeller = SequenceLabeller("ner", n_jobs=1, c2=0.1).fit(*more, warm=fitted)
         assert labeller.predict([["Zoe", "likes", "jazz"]]) == [["B-PER", "O", "B-ART"]]
 
     def test_the_report_as_plain_values(self, fitted):
@@ -323,12 +335,12 @@ class TestNotTrained:
             lambda lab: lab.score(NEW, GOLD),
             lambda lab: lab.evaluate(NEW, GOLD),
             lambda lab: lab.save("nowhere.model"),
-            lambda lab: SequenceLabeller(threads=1).fit(X, Y, warm=lab),
+            lambda lab: SequenceLabeller(n_jobs=1).fit(X, Y, warm=lab),
         ],
     )
     def test_it_says_so(self, use):
         with pytest.raises(ModelError, match="not trained yet"):
-            use(SequenceLabeller(threads=1))
+            use(SequenceLabeller(n_jobs=1))
 
 
 class TestRestrictedLabels:
@@ -442,7 +454,7 @@ def _answers(labeller, sequences, allowed):
 class TestFiles:
     @pytest.mark.parametrize("form", [list, as_dicts])
     def test_a_loaded_model_answers_the_same(self, tmp_path, form):
-        labeller = SequenceLabeller("ner", threads=1).fit(form(X), Y)
+        labeller = SequenceLabeller("ner", n_jobs=1).fit(form(X), Y)
         labeller.save(tmp_path / "a.model")
         loaded = SequenceLabeller.load(tmp_path / "a.model")
         assert _answers(loaded, form(NEW), None) == _answers(labeller, form(NEW), None)
@@ -457,7 +469,7 @@ class TestFiles:
 
     def test_lexicons_are_kept(self, tmp_path):
         lexicons = {"towns": ["Rome", "New York"]}
-        labeller = SequenceLabeller(["word[0]", "lexicon(towns)[0]"], lexicons=lexicons, threads=1).fit(X, Y)
+        labeller = SequenceLabeller(["word[0]", "lexicon(towns)[0]"], lexicons=lexicons, n_jobs=1).fit(X, Y)
         labeller.save(tmp_path / "a.model")
         loaded = SequenceLabeller.load(tmp_path / "a.model")
         assert loaded.predict([["in", "new", "york"]]) == labeller.predict([["in", "new", "york"]])

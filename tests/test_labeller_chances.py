@@ -29,7 +29,7 @@ INFINITE = float("inf")
 
 @pytest.fixture(scope="module")
 def small() -> SequenceLabeller:
-    return SequenceLabeller("ner", threads=1).fit(WORDS, LABELS)
+    return SequenceLabeller("ner", n_jobs=1).fit(WORDS, LABELS)
 
 
 def count(labels: Sequence[str], type: str) -> int:
@@ -125,7 +125,7 @@ def test_what_a_hard_rule_forbids_has_no_chance(small):
 
 
 def test_threads_and_batches_do_not_matter(small, monkeypatch):
-    one, two = (small.with_constraints(SOFT).set_params(threads=n) for n in (1, 2))
+    one, two = (small.with_constraints(SOFT).set_params(n_jobs=n) for n in (1, 2))
 
     def found_by(labeller):
         labelled = labeller.label(INPUT, nbest=3)
@@ -181,7 +181,7 @@ class TestTooManyStates:
 def test_a_limit_leaves_the_labels_among_the_n_best():
     """With no time at all there is still what decoding found."""
     corpus = citations(20, seed=7)
-    labeller = SequenceLabeller("fields", threads=1, max_iterations=12).fit(citations(40, seed=0))
+    labeller = SequenceLabeller("fields", n_jobs=1, max_iterations=12).fit(citations(40, seed=0))
     bound = labeller.with_constraints("at most 1 segment of title  hard\nif author then date  penalty 2")
     bound.limit = 0.0
     for sequence in bound.label(corpus, confidences=False, nbest=3):

@@ -11,16 +11,16 @@ from conseq.corpus import Corpus
 from conseq.datasets import citations
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
-from conseq.labeller import SequenceLabeller, learning
-from conseq.labeller.learning import cross_fitted, evidence_of, gather, split
-from conseq.mining import Evidence, Perceptron, Recipe, Screen
+from conseq.labeller import MemoryLabeller, SequenceLabeller
+from conseq.labeller.learning import cross_fitted, evidence_of, gather, learn_rules, split
+from conseq.mining import Evidence, Perceptron, Recipe, Screen, learn_from
 from conseq.mining.recipe import Stage
 from conseq.mining.tau import GRID, choose_tau
 from conseq.models.crf import Progress
 from conseq.schema import Scheme
 
 TRAIN, OTHER, TEST = citations(60, 1), citations(40, 2), citations(60, 3)
-QUICK = {"threads": 1, "max_iterations": 25, "folds": 2}
+QUICK = {"n_jobs": 1, "max_iterations": 25, "folds": 2}
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_each_sequence_is_scored_by_a_model_that_has_not_seen_it():
 def test_more_folds_than_sequences_leave_out_one_each():
     X, Y = chosen(6)
     seen: list[Stage] = []
-    labeller = SequenceLabeller(["word[0]"], constraints="learn", threads=1, folds=50)
+    labeller = SequenceLabeller(["word[0]"], constraints="learn", n_jobs=1, folds=50)
     labeller.fit(X, Y, stage=seen.append)
     assert sum(stage.name.startswith("training without") for stage in seen) == 6
     assert labeller.learned_.sequences == 6
@@ -152,7 +152,7 @@ def test_more_folds_than_sequences_leave_out_one_each():
 )
 def test_too_few_folds_or_sequences(folds, n, says):
     X, Y = chosen(n)
-    labeller = SequenceLabeller(["word[0]"], constraints="learn", threads=1, folds=folds)
+    labeller = SequenceLabeller(["word[0]"], constraints="learn", n_jobs=1, folds=folds)
     with pytest.raises(ConseqError, match=says):
         labeller.fit(X, Y)
 
@@ -162,14 +162,14 @@ def test_a_label_of_one_sequence_alone():
     X, Y = chosen(8)
     X[0], Y[0] = ["z", "b"], ["C", "B"]
     corpus = Corpus.from_sequences(X, Y)
-    evidence = cross_fitted(SequenceLabeller(["word[0]"], threads=1, folds=8), corpus)
+    evidence = cross_fitted(SequenceLabeller(["word[0]"], n_jobs=1, folds=8), corpus)
     assert evidence.schema.decode(evidence.gold) == corpus.labels.strings()
     c = evidence.schema.vocabulary.find("C")
     first = evidence.potentials[0].unary
     assert np.isneginf(first[:, c]).all()
     assert np.isfinite(first[:, evidence.schema.vocabulary.find("B")]).all()
     assert all(np.isfinite(evidence.potentials[i].unary[:, c]).any() for i in range(1, 8))
-    labeller = SequenceLabeller(["word[0]"], constraints="learn", threads=1, folds=8).fit(X, Y)
+    labeller = SequenceLabeller(["word[0]"], constraints="learn", n_jobs=1, folds=8).fit(X, Y)
     assert len(labeller.predict(X)) == 8
 
 
@@ -179,10 +179,8 @@ def test_folds_read_labels_in_the_scheme_of_the_whole(whole):
     X = [*[["r", "q"]] * 3, ["p", "q"] * 3]
     last = {"bio": ["B-y", "O"] * 3, "plain": ["y", "O"] * 3}[whole]
     corpus = Corpus.from_sequences(X, [*[["I-x", "O"]] * 3, last])
-    labeller = SequenceLabeller(["word[0]"], threads=1, folds=4)
-    assert (
-        SequenceLabeller(["word[0]"], threads=1).fit(corpus.select([0, 1, 2])).source_scheme_ is Scheme.IOB1
-    )
+    labeller = SequenceLabeller(["word[0]"], n_jobs=1, folds=4)
+    assert SequenceLabeller(["word[0]"], n_jobs=1).fit(corpus.select([0, 1, 2])).source_scheme_ is Scheme.IOB1
     evidence = cross_fitted(labeller, corpus)
     assert evidence.schema.scheme == whole
     place = evidence.schema.vocabulary.find("I-x")
@@ -203,7 +201,7 @@ def test_iob1():
     labeller = SequenceLabeller(
         ["word[0]"],
         constraints="learn",
-        threads=1,
+        n_jobs=1,
         folds=3,
         recipe=Recipe(screen=Screen(importance=1.0, broken=1)),
     ).fit(X, Y)
@@ -221,14 +219,14 @@ def test_attributes_per_token():
     X, Y = chosen(20)
     dicts = [[{"word": word} for word in words] for words in X]
     labeller = SequenceLabeller(
-        constraints="learn", threads=1, folds=2, recipe=Recipe(screen=Screen(importance=1.0, broken=1))
+        constraints="learn", n_jobs=1, folds=2, recipe=Recipe(screen=Screen(importance=1.0, broken=1))
     ).fit(dicts, Y)
     assert labeller.learned_.sequences == 20
     assert len(labeller.predict(dicts)) == 20
 
 
 def test_labels_without_segments():
-    labeller = SequenceLabeller(["word[0]"], constraints="learn", threads=1, folds=2)
+    labeller = SequenceLabeller(["word[0]"], constraints="learn", n_jobs=1, folds=2)
     assert labeller.fit([["a", "b"]] * 4, [["O", "O"]] * 4).constraints_ == ()
     assert labeller.learned_.candidates == 0
 
@@ -273,16 +271,79 @@ def test_labels_of_development_data_that_training_lacks(folds, tmp_path):
 def test_nothing_unseen_to_learn_from_is_said_before_training(monkeypatch):
     monkeypatch.setattr(SequenceLabeller, "_crf", lambda self: pytest.fail("trained all the same"))
     with pytest.raises(ConseqError, match="set folds to 2 or more, or give development data"):
-        SequenceLabeller(constraints="learn", folds=0, threads=1).fit(TRAIN)
+        SequenceLabeller(constraints="learn", folds=0, n_jobs=1).fit(TRAIN)
     recipe = Recipe(families=["weather"])
     with pytest.raises(ConseqError, match="no family 'weather'"):
-        SequenceLabeller(constraints="learn", recipe=recipe, threads=1).fit(TRAIN)
+        SequenceLabeller(constraints="learn", recipe=recipe, n_jobs=1).fit(TRAIN)
 
 
 @pytest.mark.parametrize("folds", [-1, float("nan")])
 def test_folds_that_are_no_number_of_folds(folds):
     with pytest.raises(ConseqError, match=f"folds is {folds}; give a number of at least 0"):
-        SequenceLabeller(folds=folds, threads=1).fit(*chosen(4))
+        SequenceLabeller(folds=folds, n_jobs=1).fit(*chosen(4))
+
+
+# ── rules by themselves ─────────────────────────────────────────────────────────────────────────
+
+
+def test_learn_rules_gives_the_rules_that_training_learns(fitted):
+    """From a labeller that is trained, from one that is not, which stays so, and from one without rules."""
+    labeller = SequenceLabeller(**QUICK)
+    for one in (fitted, fitted.with_constraints(None), labeller):
+        assert learn_rules(one, TRAIN).rules == fitted.learned_.rules
+    assert not hasattr(labeller, "model_")
+    X, y = TRAIN.token_sequences(), TRAIN.label_sequences()
+    assert learn_rules(labeller, X, y).rules == fitted.learned_.rules
+
+
+def test_learn_rules_takes_folds_recipe_and_development_data():
+    recipe = Recipe(["only-one"], Screen(importance=1.0, broken=1), learner="log-ratio")
+    learning = SequenceLabeller(constraints="learn", recipe=recipe, **{**QUICK, "folds": 0})
+    learning.fit(TRAIN, development=OTHER)
+    labeller = SequenceLabeller(**QUICK)
+    learned = learn_rules(labeller, TRAIN, development=OTHER, recipe=recipe, folds=0)
+    assert learned.sequences == len(OTHER)
+    assert learned.rules == learning.learned_.rules
+    assert (labeller.folds, labeller.recipe) == (2, None)
+
+
+def test_learn_rules_from_scores(fitted):
+    """The labeller's own scores of data it has not seen give what `evidence_of` gives."""
+    recipe = Recipe(["only-one", "together"], learner="log-ratio")
+    expected = learn_from(evidence_of(fitted, OTHER), recipe).rules
+    potentials, labels = fitted.potentials(OTHER), fitted.classes_
+    found = learn_rules(potentials, OTHER, labels=labels, scheme="bio", recipe=recipe)
+    assert found.rules == expected
+    arrays = [potentials[i].unary for i in range(len(OTHER))]
+    alone = learn_rules(arrays, OTHER, labels=labels, recipe=recipe, n_jobs=1)
+    assert alone.sequences == len(OTHER)
+    assert alone.rules
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: learn_rules(MemoryLabeller(), *chosen(4)), "scores of labels, which MemoryLabeller has not"),
+        (lambda: learn_rules(SequenceLabeller(folds=0), *chosen(4)), "set folds to 2 or more"),
+        (lambda: learn_rules(SequenceLabeller(), *chosen(4), folds=1), "folds is 1"),
+        (
+            lambda: learn_rules(SequenceLabeller(), *chosen(4), labels=["A"]),
+            "labels and n_jobs go with scores",
+        ),
+        (lambda: learn_rules([[[0.0]]], [["a"]], [["A"]]), "give the names of the columns"),
+        (lambda: learn_rules([[[0.0]]], [["a"]], [["A"]], labels=["A", "B"]), "scores for 1 labels and 2"),
+        (lambda: learn_rules([[[0.0]]], [["a"]] * 2, [["A"]] * 2, labels=["A"]), "scores for 1 sequences"),
+        (
+            lambda: learn_rules([[[0.0]]], [["a"] * 2], [["A"] * 2], labels=["A"]),
+            "sequence 0 .* has 2 tokens",
+        ),
+        (lambda: learn_rules([[["x"]]], [["a"]], [["A"]], labels=["A"]), "not an array of numbers"),
+        (lambda: learn_rules([[[0.0]]], [["a"]], labels=["A"]), "no labels"),
+    ],
+)
+def test_what_rules_cannot_be_learned_from_is_one_sentence(ask, says):
+    with pytest.raises(ConseqError, match=says):
+        ask()
 
 
 # ── scikit-learn's manner ───────────────────────────────────────────────────────────────────────
@@ -364,14 +425,21 @@ def test_trained_again_without_learning_there_are_no_rules_left(fitted):
 
 
 def test_another_seed_is_another_split():
-    assert [p.tolist() for p in split(20, 2, 1)] != [p.tolist() for p in split(20, 2, learning.SEED)]
+    assert [p.tolist() for p in split(20, 2, 1)] != [p.tolist() for p in split(20, 2)]
+    corpus = TRAIN.select(range(12))
+    scores = [
+        cross_fitted(SequenceLabeller(**{**QUICK, "max_iterations": 2}, random_state=seed), corpus)
+        for seed in (0, 0, 1)
+    ]
+    unary = [evidence.potentials.unary.tolist() for evidence in scores]
+    assert unary[0] == unary[1] != unary[2]
 
 
 def test_the_band_of_two_stages_is_chosen_along_with_the_rules(tmp_path):
     train = citations(60, seed=0)
     recipe = Recipe(["only-one"], Screen(broken=1))
     options = {"constraints": "learn", "decoder": "twostage", "recipe": recipe}
-    labeller = SequenceLabeller("ner", folds=2, threads=1, **options)
+    labeller = SequenceLabeller("ner", folds=2, n_jobs=1, **options)
     labeller.fit(train)
     assert labeller.tau_ in GRID
     evidence = cross_fitted(labeller, train)

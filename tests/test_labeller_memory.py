@@ -8,8 +8,9 @@ import pytest
 import conseq
 from conseq import Corpus, SequenceLabeller
 from conseq.datasets import addresses
+from conseq.decoders.auto import Auto
 from conseq.errors import ConseqError, DataError, ModelError
-from conseq.labeller import LABELLERS, MemoryLabeller, load_labeller
+from conseq.labeller import LABELLERS, MemoryLabeller, load
 from conseq.models.distributions import distributions
 from conseq.models.memory import MemoryLearner
 from conseq.models.trigrams import Predictions, TrigramClasses
@@ -20,18 +21,18 @@ TRAIN, TEST = addresses(120, seed=1), addresses(30, seed=2)
 
 @pytest.fixture(scope="module", params=["csinf", "single"])
 def fitted(request):
-    return MemoryLabeller(inference=request.param, threads=2).fit(TRAIN)
+    return MemoryLabeller(inference=request.param, n_jobs=2).fit(TRAIN)
 
 
 @pytest.fixture(scope="module")
 def trigrams():
-    return MemoryLabeller(k=3, threads=1).fit(TRAIN)
+    return MemoryLabeller(k=3, n_jobs=1).fit(TRAIN)
 
 
 def predictions(**options) -> Predictions:
     """What a learner of the windows predicts for TEST."""
     classes, ids = TrigramClasses.of(TRAIN)
-    learner = MemoryLearner(threads=1, **options).fit(strings(TRAIN), ids.tolist())
+    learner = MemoryLearner(n_jobs=1, **options).fit(strings(TRAIN), ids.tolist())
     return Predictions.of(classes, distributions(learner, strings(TEST)), TEST.offsets)
 
 
@@ -41,8 +42,8 @@ def strings(corpus):
 
 def test_single_classes_are_the_learners_own():
     """Windows as rows of strings through `MemoryLearner` give what the labeller gives."""
-    fitted = MemoryLabeller(inference="single", threads=2).fit(TRAIN)
-    learner = MemoryLearner(threads=1).fit(strings(TRAIN), TRAIN.full_labels().strings())
+    fitted = MemoryLabeller(inference="single", n_jobs=2).fit(TRAIN)
+    learner = MemoryLearner(n_jobs=1).fit(strings(TRAIN), TRAIN.full_labels().strings())
     assert fitted.schema_.decode(fitted.predict_ids(TEST)) == learner.predict(strings(TEST))
 
 
@@ -52,12 +53,12 @@ def test_trigrams_are_reconciled(trigrams):
 
 
 def test_weights_are_sharpened_and_the_file_knows(tmp_path):
-    sharp = MemoryLabeller(k=5, sharpness=4.0, threads=1).fit(TRAIN)
+    sharp = MemoryLabeller(k=5, sharpness=4.0, n_jobs=1).fit(TRAIN)
     found = predictions(k=5)
     labels = sharp.schema_.decode(sharp.predict_ids(TEST))
     assert labels == found.names(found.sharpened(4.0).csinf()) != found.names(found.csinf())
     sharp.save(tmp_path / "m.model")
-    again = load_labeller(tmp_path / "m.model")
+    again = load(tmp_path / "m.model")
     assert again.sharpness == 4.0
     assert again.schema_.decode(again.predict_ids(TEST)) == labels
 
@@ -76,7 +77,7 @@ def test_decodings_say_the_same_as_the_labels(fitted):
     if fitted.inference == "csinf":
         (answers,) = fitted.answers(few)
         assert [d.score for d in found] == pytest.approx(answers.decodings.scores.tolist())
-        by_core = [answers.decoded(i).score for i in range(len(few))]
+        by_core = [Auto().decode(problem).score for problem in answers.decodings.problems]
         assert by_core == pytest.approx([d.score for d in found])
 
 
@@ -127,7 +128,7 @@ def test_class_trigrams_keep_labels_that_are_given(trigrams):
 
 
 def test_single_classes_keep_labels_that_are_given():
-    single = MemoryLabeller(inference="single", threads=1).fit([["a", "b"]] * 2, [["x", "y"], ["x", "x"]])
+    single = MemoryLabeller(inference="single", n_jobs=1).fit([["a", "b"]] * 2, [["x", "y"], ["x", "x"]])
     given = Corpus.from_sequences([["a", "b"]], [["y", ""]])
     assert single.predict(given, partial=True)[0][0] == "y"
     ((best, *_),) = single.predict_nbest([["a", "b"]], 4)
@@ -137,7 +138,7 @@ def test_single_classes_keep_labels_that_are_given():
 def test_a_file_gives_the_same_labeller(fitted, tmp_path):
     path = tmp_path / "a.model"
     fitted.save(path)
-    for loaded in (MemoryLabeller.load(path), load_labeller(path)):
+    for loaded in (MemoryLabeller.load(path), load(path)):
         assert type(loaded) is MemoryLabeller
         assert loaded.predict(TEST) == fitted.predict(TEST)
         assert loaded.explain(TEST.select([0])) == fitted.explain(TEST.select([0]))
@@ -157,7 +158,7 @@ def test_neighbours_explain(trigrams):
     assert tokens[0].reasons[0].text == f"[{word[0]}] {' '.join(word[1:4])} → {label[0]}"
     assert [t.reasons[0].weight for t in tokens] == [0.0] * len(word)
     (tokens,) = trigrams.explain(TEST.select([0]), most=4)
-    learner = MemoryLearner(k=3, threads=1).fit(strings(TRAIN), TrigramClasses.of(TRAIN)[1].tolist())
+    learner = MemoryLearner(k=3, n_jobs=1).fit(strings(TRAIN), TrigramClasses.of(TRAIN)[1].tolist())
     for token, near in zip(tokens, learner.kneighbors(strings(TEST.select([0]))), strict=True):
         distances = [distance for distance, members in near for _ in members]
         assert [r.weight for r in token.reasons] == pytest.approx(distances[:4])
@@ -167,14 +168,14 @@ def test_neighbours_explain(trigrams):
 
 def test_instances_that_are_no_sequences_show_all_their_columns():
     rows = Corpus.from_columns({"a": ["x", "y"], "b": ["1", "2"]}, [2], ["A", "B"])
-    labeller = MemoryLabeller(window=0, inference="single", threads=1).fit(rows)
+    labeller = MemoryLabeller(window=0, inference="single", n_jobs=1).fit(rows)
     ((first, second),) = labeller.explain(rows)
     assert [first.reasons[0].text, second.reasons[0].text] == ["x 1 → A", "y 2 → B"]
 
 
 def test_iob1_becomes_bio():
     labels = [["I-x", "B-x", "O"], ["O", "I-x", "I-x"]] * 3
-    labeller = MemoryLabeller(threads=1).fit([["a", "b", "c"], ["d", "a", "b"]] * 3, labels)
+    labeller = MemoryLabeller(n_jobs=1).fit([["a", "b", "c"], ["d", "a", "b"]] * 3, labels)
     assert str(labeller.source_scheme_) == "iob1"
     assert labeller.predict([["a", "b", "c"]]) == [["B-x", "B-x", "O"]]
 
@@ -186,8 +187,8 @@ def test_iob1_becomes_bio():
         ({"sharpness": 0.0}, "sharpness is 0.0; give a number above 0"),
         ({"sharpness": float("nan")}, "sharpness is nan"),
         ({"window": -1}, "window is -1"),
-        ({"metric": "numeric"}, "choose another metric than numeric"),
-        ({"metric": "odd"}, "there is no metric 'odd'"),
+        ({"distance": "numeric"}, "choose another distance than numeric"),
+        ({"distance": "odd"}, "there is no distance 'odd'"),
         ({"k": 0}, "k is 0"),
         ({"voting": "odd"}, "there is no voting 'odd'"),
         ({"decoder": "odd"}, "odd"),
@@ -215,5 +216,5 @@ def test_it_is_part_of_the_package():
 
 
 def test_threads_change_nothing():
-    one, two = (MemoryLabeller(k=3, metric="mvdm", threads=n).fit(TRAIN) for n in (1, 2))
+    one, two = (MemoryLabeller(k=3, distance="mvdm", n_jobs=n).fit(TRAIN) for n in (1, 2))
     assert np.array_equal(one.predict_ids(TEST), two.predict_ids(TEST))

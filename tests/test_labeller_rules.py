@@ -33,7 +33,7 @@ RULES = 'at most 1 segment of PER  hard\nif PER then LOC  penalty 0.5\ntoken "."
 
 @pytest.fixture(scope="module")
 def small() -> SequenceLabeller:
-    return SequenceLabeller("ner", threads=1).fit(WORDS, LABELS)
+    return SequenceLabeller("ner", n_jobs=1).fit(WORDS, LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def held_out() -> Corpus:
 @pytest.fixture(scope="module")
 def reader() -> SequenceLabeller:
     """Learned too little, so that it reads some citations with two titles."""
-    return SequenceLabeller("fields", threads=1, max_iterations=12).fit(citations(40, seed=0))
+    return SequenceLabeller("fields", n_jobs=1, max_iterations=12).fit(citations(40, seed=0))
 
 
 def beginnings(labels: Sequence[str], type: str) -> int:
@@ -119,7 +119,7 @@ class TestObeying:
         rules = (
             "at most 1 segment of title hard\nno title before author penalty 1\nif author then date penalty 2"
         )
-        one, two = (clone_fitted(reader.with_constraints(rules), threads=n) for n in (1, 2))
+        one, two = (clone_fitted(reader.with_constraints(rules), n_jobs=n) for n in (1, 2))
         assert one.predict(held_out) == two.predict(held_out)
         pairs = zip(one.decode(held_out), two.decode(held_out), strict=True)
         assert all((a.score, a.violations) == (b.score, b.violations) for a, b in pairs)
@@ -183,7 +183,7 @@ class TestGiving:
         forms = [RULES, path, rules, tuple(rules), RULES.splitlines(), [rules[0], *RULES.splitlines()[1:]]]
         for form in forms:
             assert small.with_constraints(form).constraints_ == tuple(rules)
-            fitted = SequenceLabeller("ner", constraints=form, max_iterations=2, threads=1).fit(WORDS, LABELS)
+            fitted = SequenceLabeller("ner", constraints=form, max_iterations=2, n_jobs=1).fit(WORDS, LABELS)
             assert fitted.constraints_ == tuple(rules)
         assert small.with_constraints(rules[0]).constraints_ == (rules[0],)
         assert small.with_constraints(iter(rules)).constraints_ == tuple(rules)
@@ -216,7 +216,7 @@ class TestGiving:
     def test_what_cannot_be_read(self, small, given, error, says):
         with pytest.raises(error, match=says):
             small.with_constraints(given)
-        labeller = SequenceLabeller("ner", constraints=given, threads=1)
+        labeller = SequenceLabeller("ner", constraints=given, n_jobs=1)
         with pytest.raises(error, match=says):
             labeller.fit(WORDS, LABELS, watch=lambda _: pytest.fail("it trains before it looks at the rules"))
 
@@ -233,7 +233,7 @@ class TestGiving:
     def test_rules_about_tokens_need_tokens(self):
         bags = [[{"word": word} for word in sentence] for sentence in WORDS]
         with pytest.raises(RuleError, match=r'token "\." is O'):
-            SequenceLabeller(constraints='token "." is O hard', threads=1).fit(bags, LABELS)
+            SequenceLabeller(constraints='token "." is O hard', n_jobs=1).fit(bags, LABELS)
 
     @pytest.mark.parametrize(
         ("options", "says"),
@@ -241,7 +241,7 @@ class TestGiving:
     )
     def test_other_options(self, options, says):
         with pytest.raises(ConseqError, match=says):
-            SequenceLabeller(**options, threads=1).fit(WORDS, LABELS)
+            SequenceLabeller(**options, n_jobs=1).fit(WORDS, LABELS)
 
     def test_it_must_be_trained(self):
         with pytest.raises(ModelError, match="not trained yet"):
@@ -285,7 +285,7 @@ class TestNoLabelling:
 
 class TestFiles:
     def test_rules_decoder_and_limit_are_kept(self, tmp_path):
-        options = {"constraints": RULES, "decoder": "dual", "limit": 9.0, "threads": 1}
+        options = {"constraints": RULES, "decoder": "dual", "limit": 9.0, "n_jobs": 1}
         labeller = SequenceLabeller("ner", **options).fit(WORDS, LABELS)
         labeller.save(tmp_path / "a.model")
         loaded = SequenceLabeller.load(tmp_path / "a.model")
@@ -345,7 +345,7 @@ class TestScikitLearn:
 
     def test_grid_search_over_rules(self):
         grid = {"constraints": [None, ONE_PERSON, parse_constraints(RULES)], "decoder": ["auto", "lazy"]}
-        labeller = SequenceLabeller("ner", threads=1, max_iterations=10)
+        labeller = SequenceLabeller("ner", n_jobs=1, max_iterations=10)
         search = GridSearchCV(labeller, grid, cv=2).fit(WORDS[:2] * 3, LABELS[:2] * 3)
         assert search.best_score_ > 0.5
         assert len(search.cv_results_["params"]) == 6

@@ -12,11 +12,10 @@ from conseq.errors import ConseqError, DataError
 from conseq.estimator import Estimator
 from conseq.io.objects import corpus_from
 from conseq.labeller import SequenceLabeller
-from conseq.labeller.training import check_options
 from conseq.labeller.tuning import crf_grid, grid_for, settings_of, tune
 
 POST, RECORDS = addresses(120, 1), citations(30, 1)
-QUICK = {"threads": 1, "max_iterations": 15}
+QUICK = {"n_jobs": 1, "max_iterations": 15}
 
 
 def tagged(n: int) -> Corpus:
@@ -45,7 +44,7 @@ def test_every_setting_of_a_default_grid_can_be_used_and_the_first_is_the_labell
     settings = settings_of(labeller, grid_for(labeller, corpus))
     assert len(settings) > 5
     for setting in settings:
-        check_options({**labeller.get_params(), **setting})
+        SequenceLabeller(**{**labeller.get_params(), **setting})._check_options()
     own = {**labeller.get_params(), "max_iterations": 10}  # what None means to the perceptron
     assert settings[0].items() <= own.items()
 
@@ -81,15 +80,15 @@ def test_options_that_an_algorithm_lacks_are_not_varied():
 )
 def test_a_grid_that_does_not_fit_is_refused_in_a_sentence(grid, words):
     with pytest.raises(ConseqError, match=re.escape(words)):
-        tune(SequenceLabeller(**QUICK), POST, grid)
+        tune(SequenceLabeller(**QUICK), POST, grid=grid)
 
 
 def test_data_that_cannot_be_tuned_on_is_refused_in_a_sentence():
     labeller = SequenceLabeller(**QUICK)
     with pytest.raises(ConseqError, match="2 sequences or instances at least, not 1"):
-        tune(labeller, POST.select([0]), {"c2": [0.1, 1]})
+        tune(labeller, POST.select([0]), grid={"c2": [0.1, 1]})
     with pytest.raises(DataError, match="no labels"):
-        tune(labeller, POST.with_labels(None), {"c2": [0.1, 1]})
+        tune(labeller, POST.with_labels(None), grid={"c2": [0.1, 1]})
 
 
 # ── searches ────────────────────────────────────────────────────────────────────────────────────
@@ -100,7 +99,7 @@ def test_the_best_setting_is_of_the_grid_and_the_labeller_stays_as_it_was():
     before = labeller.get_params()
     heard = []
     grid = {"features": ["classic", "fields"], "c2": [0.1, 1000.0]}
-    best, search = tune(labeller, POST, grid, first=20, watch=heard.append)
+    best, search = tune(labeller, POST, grid=grid, first=20, watch=heard.append)
     assert best in settings_of(labeller, grid)
     assert best["c2"] == 0.1, "a penalty that leaves no weights won"
     assert (search.best, search.status, search.failed) == (best, "finished", ())
@@ -108,11 +107,11 @@ def test_the_best_setting_is_of_the_grid_and_the_labeller_stays_as_it_was():
     assert len(heard) == 6
     assert labeller.get_params() == before
     assert not hasattr(labeller, "model_")
-    assert tune(labeller, POST, grid, first=20)[1] == search
+    assert tune(labeller, POST, grid=grid, first=20)[1] == search
 
 
 def test_the_default_grid_works_down_to_two_sequences():
-    labeller = SequenceLabeller(["word[0]"], threads=1, max_iterations=3)
+    labeller = SequenceLabeller(["word[0]"], n_jobs=1, max_iterations=3)
     best, search = tune(labeller, POST.select([0, 1]))
     assert best in settings_of(labeller, grid_for(labeller, POST))
     assert (search.rounds[0].train, search.rounds[0].test, len(search.rounds[0].trials)) == (1, 1, 12)
@@ -120,21 +119,21 @@ def test_the_default_grid_works_down_to_two_sequences():
 
 def test_the_first_sample_has_about_five_thousand_tokens():
     corpus = tagged(6_000)
-    labeller = SequenceLabeller(["pos[0]"], threads=1, max_iterations=2)
-    search = tune(labeller, corpus, {"c2": [1.0, 2.0, 3.0]})[1]
+    labeller = SequenceLabeller(["pos[0]"], n_jobs=1, max_iterations=2)
+    search = tune(labeller, corpus, grid={"c2": [1.0, 2.0, 3.0]})[1]
     assert [done.train for done in search.rounds] == [1250, 4800]
 
 
 def test_a_sample_without_a_label_keeps_the_scheme_of_all_data():
     """IOB1 shows only where two segments touch, which a sample may lack."""
     x, y = [["a", "b"]] * 11 + [["a", "a"]], [["I-X", "O"]] * 11 + [["I-X", "B-X"]]
-    search = tune(SequenceLabeller(["word[0]"], **QUICK), corpus_from(x, y), {"c2": [0.1, 1.0]})[1]
+    search = tune(SequenceLabeller(["word[0]"], **QUICK), corpus_from(x, y), grid={"c2": [0.1, 1.0]})[1]
     assert search.failed == ()
     assert search.score > 0.6
 
 
 def test_settings_that_cannot_be_used_are_dropped_with_the_reason():
-    best, search = tune(SequenceLabeller(["word[0]"], **QUICK), POST, {"min_count": [1, 10_000]})
+    best, search = tune(SequenceLabeller(["word[0]"], **QUICK), POST, grid={"min_count": [1, 10_000]})
     assert best == {"min_count": 1}
     assert [one.setting for one in search.failed] == [{"min_count": 10_000}]
     assert "lower min_count" in search.failed[0].reason
@@ -155,7 +154,7 @@ def test_training_that_runs_until_it_converges_is_limited(options, grid, limit, 
     monkeypatch.setattr(
         SequenceLabeller, "fit", lambda self, X: (seen.add(self.max_iterations), fit(self, X))[1]
     )
-    tune(SequenceLabeller(["word[0]"], threads=1, **options), POST, grid, iterations=limit)
+    tune(SequenceLabeller(["word[0]"], n_jobs=1, **options), POST, grid=grid, iterations=limit)
     assert seen == wanted
 
 
@@ -175,7 +174,7 @@ def test_an_interrupt_within_training_ends_the_search(algorithm, monkeypatch):
 
     monkeypatch.setattr(SequenceLabeller, "fit", interrupted)
     labeller = SequenceLabeller(["word[0]"], algorithm=algorithm, **QUICK)
-    best, search = tune(labeller, POST, {"min_count": [1, 2, 3, 4]}, first=20)
+    best, search = tune(labeller, POST, grid={"min_count": [1, 2, 3, 4]}, first=20)
     assert search.status == "interrupted"
     assert len(fitted) == 3
     assert best in [{"min_count": 1}, {"min_count": 2}]
@@ -215,4 +214,4 @@ def test_another_labeller_brings_its_grid():
 def test_another_labeller_without_a_grid_is_told_to_bring_one():
     with pytest.raises(ConseqError, match="Constant has no grid of its own; say which options to tune"):
         tune(Constant(), POST)
-    assert tune(Constant(), tagged(40), {"label": ["x", "A"]})[0] == {"label": "A"}
+    assert tune(Constant(), tagged(40), grid={"label": ["x", "A"]})[0] == {"label": "A"}

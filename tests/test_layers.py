@@ -13,10 +13,21 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "conseq"
 
 ROWS: list[list[str]] = [
-    ["errors", "estimator", "threads", "shelf", "kernels", "vocabulary", "schema", "corpus"],
+    [
+        "errors",
+        "options",
+        "estimator",
+        "threads",
+        "solver",
+        "shelf",
+        "kernels",
+        "vocabulary",
+        "schema",
+        "corpus",
+    ],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
-    ["problem", "evaluate"],
+    ["problem", "metrics"],
     ["decoders"],
     ["optimise", "models", "mining"],
     ["explain", "labelled", "labeller", "relations"],
@@ -26,6 +37,23 @@ ROWS: list[list[str]] = [
 
 BESIDE = {"experiments", "benchmarks", "examples", "tests"}
 """What stands beside the package and is not installed with it: it imports the package, never the reverse."""
+
+INSIDE: dict[str, list[list[str]]] = {
+    "decoders": [
+        ["base", "batch", "subwords", "allowed"],
+        ["chain"],
+        ["lattice", "variables"],
+        ["enumeration", "lazy", "beam", "dual", "ilp", "twostage", "chain_as_variables"],
+        ["auto"],
+        ["constrained_nbest", "constrained_marginals", "conflict", "arrays"],
+    ],
+    "decoders/lattice": [
+        ["lattice"],
+        ["tracked", "partial", "rows", "satisfy", "dual"],
+        ["search", "pareto"],
+    ],
+}
+"""The same inside packages: chains, then lattices and problems of variables, then what consumes them."""
 
 KERNELS_MAY_IMPORT = {"numpy", "numba", "llvmlite"}
 """llvmlite is the part of numba that writes instructions."""
@@ -88,6 +116,39 @@ def violations(root: Path) -> list[str]:
 def test_modules_import_only_from_below_or_from_the_left():
     found = violations(PACKAGE)
     assert not found, "\n" + "\n".join(dict.fromkeys(found))
+
+
+def violations_inside(package: str, rows: list[list[str]]) -> list[str]:
+    """What modules of a package import of it from above or from the right."""
+    rank = {name: (row, column) for row, names in enumerate(rows) for column, name in enumerate(names)}
+    root, prefix = PACKAGE / package, ["conseq", *package.split("/")]
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        module = path.relative_to(root).parts[0].removesuffix(".py")
+        if module == "__init__":
+            continue
+        if module not in rank:
+            found.append(f"{path}: {module!r} is new; add it to INSIDE in tests/test_layers.py")
+            continue
+        for line, imported in imports(path, PACKAGE):
+            parts = imported.split(".")
+            target = (
+                parts[len(prefix)] if parts[: len(prefix)] == prefix and len(parts) > len(prefix) else module
+            )
+            if target != module and not rank.get(target, (99, 0)) < rank[module]:
+                found.append(f"{path}:{line}: {module} may not import {imported}")
+    return found
+
+
+@pytest.mark.parametrize("package", INSIDE)
+def test_layers_hold_inside_packages(package):
+    found = violations_inside(package, INSIDE[package])
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_a_violation_inside_a_package_is_seen():
+    reversed_rows = INSIDE["decoders"][::-1]
+    assert any("auto may not import" in line for line in violations_inside("decoders", reversed_rows))
 
 
 def test_the_table_has_each_module_once():

@@ -17,8 +17,28 @@ def test_each_name_is_found(name):
 
 def test_the_names_of_the_contract_are_offered():
     contract = {"decode", "parse_constraints", "word_scores", "Limits", "Status", "SequenceLabeller"}
-    assert contract <= set(conseq.__all__)
+    contract |= {"load", "evaluate", "learn_rules", "tune", "Segments", "Recipe", "MemoryLearner", "Problem"}
+    assert contract <= set(conseq.__all__) <= set(dir(conseq))
     assert callable(conseq.decode)
+    assert callable(conseq.evaluate)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["constraints", "datasets", "decoders", "features", "io", "labeller", "metrics", "mining", "models"],
+)
+def test_a_sub_package_is_an_attribute_after_the_import_alone(name):
+    program = f"import conseq; print(conseq.{name}.__name__, {name!r} in dir(conseq))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"conseq.{name}", "True"]
+
+
+def test_a_module_that_lacks_something_says_what():
+    """Not that there is no such module of ours."""
+    program = "import sys, conseq; sys.modules['numba'] = None; conseq.mining"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ModuleNotFoundError: import of numba" in done.stderr
+    assert "no attribute" not in done.stderr
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -139,6 +139,13 @@ def test_a_newer_version(tmp_path):
     assert "update conseq" in says
 
 
+def test_an_older_version(tmp_path):
+    document = json.dumps({"kind": KIND, "version": VERSION - 1})
+    says = refused(zipped(tmp_path / "old.model", model_json=document))
+    assert f"written by an older conseq (format {VERSION - 1}" in says
+    assert "train it anew" in says
+
+
 class Bomb:
     """Something that would make itself heard if it were unpickled."""
 

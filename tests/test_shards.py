@@ -50,13 +50,13 @@ def test_attributes_with_values_are_kept(tmp_path):
     assert one.bags.values.tolist() == [1, 2, 0.5] * 2
     assert one.bags.indptr.tolist() == [0, 2, 3, 5, 6]
     assert (
-        SequenceLabeller(threads=1).fit(Shards.write([corpus] * 5, tmp_path / "more", 4)).model_.weights.size
+        SequenceLabeller(n_jobs=1).fit(Shards.write([corpus] * 5, tmp_path / "more", 4)).model_.weights.size
     )
 
 
 @pytest.mark.parametrize("features", ["fields", "ner"])
 def test_a_labeller_learns_from_shards_what_it_learns_from_all(tmp_path, features):
-    options = {"features": features, "c2": 0.5, "threads": 2}
+    options = {"features": features, "c2": 0.5, "n_jobs": 2}
     whole = SequenceLabeller(**options).fit(DATA)
     parts = SequenceLabeller(**options).fit(sharded(DATA, tmp_path))
     assert parts.schema_.labels == whole.schema_.labels
@@ -69,7 +69,7 @@ def test_a_labeller_learns_from_shards_what_it_learns_from_all(tmp_path, feature
 
 @pytest.mark.parametrize("algorithm", ["ap", "adagrad"])
 def test_online_algorithms_go_through_the_shards(tmp_path, algorithm):
-    options = {"features": "fields", "algorithm": algorithm, "max_iterations": 8, "threads": 1}
+    options = {"features": "fields", "algorithm": algorithm, "max_iterations": 8, "n_jobs": 1}
     one = SequenceLabeller(**options).fit(sharded(DATA, tmp_path / "one", 10**9))
     whole = SequenceLabeller(**options).fit(DATA)
     assert np.array_equal(one.model_.weights, whole.model_.weights)
@@ -84,7 +84,7 @@ def test_iob1_is_read_over_all_shards(tmp_path):
     labels = [["O", "B-x", "O"], *[["O", "I-x", "I-x"]] * 4, ["I-x", "B-x", "O"]]
     iob1 = Corpus.from_sequences([["a", "b", "c"]] * 6, labels)
     shards = Shards.write(in_batches(iob1, 3), tmp_path, 3)
-    parts, whole = (SequenceLabeller(threads=1).fit(data) for data in (shards, iob1))
+    parts, whole = (SequenceLabeller(n_jobs=1).fit(data) for data in (shards, iob1))
     assert len(shards) == 6
     assert str(parts.source_scheme_) == str(whole.source_scheme_) == "iob1"
     assert parts.schema_.labels == whole.schema_.labels
@@ -94,7 +94,7 @@ def test_rules_come_from_development_data(tmp_path):
     shards, other = sharded(DATA, tmp_path), citations(60, seed=9)
     with pytest.raises(ConseqError, match="set folds to 0 and give development data"):
         SequenceLabeller(constraints="learn").fit(shards)
-    options = {"constraints": "learn", "folds": 0, "max_iterations": 5, "threads": 1}
+    options = {"constraints": "learn", "folds": 0, "max_iterations": 5, "n_jobs": 1}
     assert SequenceLabeller(**options).fit(shards, development=other).learned_ is not None
 
 

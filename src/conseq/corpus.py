@@ -41,6 +41,14 @@ class Column:
         vocabulary, ids = Vocabulary.build(strings)
         return cls(ids, vocabulary)
 
+    @classmethod
+    def joined(cls, parts: Seq[Column]) -> Column:
+        """Columns one after the other; the vocabulary is the first one's and what the others add to it."""
+        first, *others = (part.vocabulary for part in parts)
+        vocabulary = first.extended(chain.from_iterable(others))
+        ids = [vocabulary.encode(part.vocabulary)[part.ids] for part in parts]
+        return cls(np.concatenate(ids), vocabulary)
+
     def strings(self, start: int = 0, stop: int | None = None) -> list[str]:
         return self.vocabulary.decode(self.ids[start:stop])
 
@@ -138,14 +146,10 @@ class Corpus:
         >>> Corpus.joined([one, one]).label_sequences()
         [['x', 'y'], ['x', 'y']]
         """
-        columns = {
-            name: [string for part in parts for string in part.columns[name].strings()]
-            for name in parts[0].columns
-        }
+        columns = {name: Column.joined([part.columns[name] for part in parts]) for name in parts[0].columns}
         labels = [part.labels for part in parts if part.labels is not None]
-        every = chain.from_iterable(column.strings() for column in labels)
-        lengths = np.concatenate([part.lengths for part in parts])
-        return cls.from_columns(columns, lengths, every if len(labels) == len(parts) else None)
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))])
+        return cls(columns, offsets, Column.joined(labels) if len(labels) == len(parts) else None)
 
     def check(self) -> None:
         """Raise if a column or the bags have another number of tokens than the offsets say."""

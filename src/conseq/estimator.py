@@ -1,9 +1,52 @@
-"""scikit-learn's manner without scikit-learn: options by name, for clone, GridSearchCV and Pipeline."""
+"""scikit-learn's manner without scikit-learn: options by name, for clone, GridSearchCV and Pipeline.
+
+    Learner(k=3), Learner(votes=Votes(k=3)) ─→ learner.k = 3 ─→ get_params() ─→ {"k": 3}
+
+Options are attributes of their own names. Some of them may also be given together, as one object (`Group`):
+it hands its fields to the attributes, which alone are kept, so `clone` and grids see single options only.
+"""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from dataclasses import fields
+from typing import Any, Generic, Self, TypeVar, overload
+
+from conseq.errors import ConseqError
+
+Options = TypeVar("Options")
+
+
+class Group(Generic[Options]):
+    """Options of an estimator as one object of a dataclass: read from its attributes, or set all at once."""
+
+    def __init__(self, kind: type[Options]) -> None:
+        self.kind = kind
+        self.names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, owner: Estimator, kind: type) -> Options: ...
+    def __get__(self, owner: Estimator | None, kind: type) -> Self | Options:
+        if owner is None:
+            return self
+        own = owner.get_params()
+        return self.kind(**{name: own[name] for name in self.names if name in own})
+
+    def __set__(self, owner: Estimator, options: Options) -> None:
+        if not isinstance(options, self.kind):
+            raise ConseqError(f"{self.name} is {options!r}; give an object of {self.kind.__name__}")
+        known, plain = owner.get_params(), self.kind()
+        for name in self.names:
+            value = getattr(options, name)
+            if name in known:
+                setattr(owner, name, value)
+            elif value != getattr(plain, name):
+                raise ConseqError(f"{type(owner).__name__} has no option {name}; leave it out of {self.name}")
 
 
 class Estimator:
@@ -16,17 +59,42 @@ class Estimator:
     (Learner(k=3), {'k': 2})
     """
 
+    @classmethod
+    def _groups(cls) -> dict[str, Group[Any]]:
+        bases = reversed(cls.__mro__)
+        return {n: value for base in bases for n, value in vars(base).items() if isinstance(value, Group)}
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """The options by name, groups left out."""
+        groups = cls._groups()
+        given = inspect.signature(cls).parameters.values()
+        return {option.name: option.default for option in given if option.name not in groups}
+
+    def _take(self, **groups: Any) -> None:
+        """What a constructor does with groups of options: None is not given, nothing may be given twice."""
+        for group, options in groups.items():
+            if options is None:
+                continue
+            before = self.get_params()
+            setattr(self, group, options)
+            for name, default in self._defaults().items():
+                one, other = before[name], getattr(self, name)
+                if one != other and one != default:
+                    raise ConseqError(f"{name} is {one!r} by itself and {other!r} in {group}; give it once")
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **params: Any) -> Self:
         """Change options by name."""
-        known = inspect.signature(type(self)).parameters
-        for name, value in params.items():
+        known = [*self._groups(), *self._defaults()]
+        for name in params:
             if name not in known:
-                raise ValueError(f"there is no option {name!r}; there are: {', '.join(known)}")
-            setattr(self, name, value)
+                raise ValueError(f"there is no option {name!r}; there are: {', '.join(self._defaults())}")
+        for name in sorted(params, key=known.index):  # groups first
+            setattr(self, name, params[name])
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -43,6 +111,6 @@ class Estimator:
         return hasattr(self, "model_")
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
+        defaults = self._defaults()
+        changed = {k: v for k, v in self.get_params().items() if v != defaults[k]}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"

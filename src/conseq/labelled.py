@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
-from conseq.decoders.batch import Found
+from conseq.decoders.batch import Decodings
 from conseq.decoders.constrained_marginals import SpanProbabilities
 from conseq.decoders.lattice.lattice import TooManyStates
 from conseq.problem import Certificate
@@ -63,7 +63,7 @@ class LabelledSpan:
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class TokenMarginals:
     """How probable every label is at every token of a sequence."""
 
     names: tuple[str, ...]  # [Y]
@@ -100,7 +100,7 @@ class LabelledSequence:
     certificate: Certificate | None = None
     violations: Mapping[str, float] = field(default_factory=dict)
     nbest: list[tuple[list[str], float]] | None = None
-    marginals: Chances | None = None
+    marginals: TokenMarginals | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -150,7 +150,7 @@ class Labelled(list[LabelledSequence]):
 
 def label_corpus(
     corpus: Corpus,
-    decodings: Found,
+    decodings: Decodings,
     schema: Schema,
     lattices: SpanProbabilities | None = None,
     certificates: bool = True,
@@ -168,15 +168,15 @@ def label_corpus(
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
         text, characters = sequence.text, sequence.characters
-        chances = zip(segments[i], confidences[i], strict=True)
-        cuts = [_span(tokens, text, characters, span, p) for span, p in chances]
-        score, certificate = float(decodings.scores[i]), decodings[i].certificate if certificates else None
+        pairs = zip(segments[i], confidences[i], strict=True)
+        cuts = [_span(tokens, text, characters, span, p) for span, p in pairs]
+        score, certificate = float(decodings.scores[i]), decodings.certificate(i) if certificates else None
         broken = violations.get(i, {})
         found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
     return found
 
 
-def _violations(decodings: Found) -> dict[int, dict[str, float]]:
+def _violations(decodings: Decodings) -> dict[int, dict[str, float]]:
     """The sequences that break rules ─→ the lines of these ─→ by how much."""
     lines = [rule.line() for rule in decodings.rules]
     found: dict[int, dict[str, float]] = {}

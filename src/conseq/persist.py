@@ -3,7 +3,7 @@
     Archive(document, strings, arrays) ─save─→ file ─load─→ Archive
 
 The file is written aside and renamed; the same content gives the same bytes. A file that is cut off, foreign
-or from a newer version gives one sentence.
+or of another version gives one sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conseq.errors import ModelError
 from conseq.io.atomic import atomic_write
 
 KIND = "conseq model"
-VERSION = 1
+VERSION = 2
 
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -114,10 +114,14 @@ def _document(zipped: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str
     document = json.loads(zipped.read("model.json"))
     if document.get("kind") != KIND:
         raise ModelError(f"{path}: a zip file, but not a conseq model; name a file written by `conseq train`")
-    if document.get("version", 0) > VERSION:
+    version = document.get("version", 0)
+    if version > VERSION:
         raise ModelError(
-            f"{path}: written by a newer conseq (format {document['version']}, "
-            f"this one reads up to {VERSION}); update conseq"
+            f"{path}: written by a newer conseq (format {version}, this one reads {VERSION}); update conseq"
+        )
+    if version < VERSION:
+        raise ModelError(
+            f"{path}: written by an older conseq (format {version}, this one reads {VERSION}); train it anew"
         )
     return document
 

@@ -1,6 +1,7 @@
 """A problem: scores and constraints; and what a decoder answers.
 
     Potentials + constraints ─→ Problems (many sequences) ─→ Problem (one) ─→ decoder ─→ Decoding
+    anything else that makes a Problem for each of many sequences is a ProblemBatch, too
 
     Problem.score(y) = model score − Σ penalty · violation         the single definition of the objective
 
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +29,26 @@ from conseq.schema import Schema
 
 TOLERANCE = 1e-7
 """A gap of at most this times (1 + |score|) is none."""
+
+
+class ProblemBatch(Protocol):
+    """The problems of N sequences, T tokens in all, that share their rules but not always their states."""
+
+    @property
+    def program(self) -> Program: ...
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Sequence i owns the tokens offsets[i] … offsets[i+1]−1, [N+1]."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, i: int) -> Problem: ...
+
+    def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels of the states of all tokens, [T] ─→ [T]; −1 (no labelling) stays −1."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +75,15 @@ class Problems:
     @property
     def schema(self) -> Schema:
         return self.program.schema
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Sequence i owns the tokens offsets[i] … offsets[i+1]−1, [N+1]."""
+        return self.potentials.offsets
+
+    def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels of the states of all tokens, [T] ─→ [T]; −1 (no labelling) stays −1."""
+        return self.potentials.labels(states)
 
     def __len__(self) -> int:
         return len(self.potentials)

@@ -137,7 +137,8 @@ def _solver(arrays: Arrays, scale: float, seconds: float, nodes: float) -> Any:
         arrays.integral.astype(np.int32),
     )
     if status == highspy.HighsStatus.kError:
-        raise ConseqError(f"HiGHS refused a program of {matrix.shape[1]:,} columns; use another decoder")
+        size = f"{matrix.shape[1]:,} columns and {matrix.shape[0]:,} rows"
+        raise ConseqError(f"HiGHS refused a program of {size}; use another decoder, or fewer rules")
     return solver
 
 

@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.errors import ConseqError
+
 R = TypeVar("R")
 
 MOST_HELPERS = 64
@@ -35,6 +37,19 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """How many threads an estimator's option means: None and −1 are all processors.
+
+    >>> threads_of(3), threads_of(None) == threads_of(-1) == cores()
+    (3, True)
+    """
+    if n_jobs is None or n_jobs == -1:
+        return cores()
+    if n_jobs < 1:
+        raise ConseqError(f"n_jobs is {n_jobs}; give at least 1, or None or -1 for all processors")
+    return n_jobs
 
 
 def run(tasks: Iterable[Callable[[], R]], threads: int = 1) -> list[R]:

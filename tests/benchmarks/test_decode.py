@@ -85,7 +85,7 @@ def corpus(data: Path, name: str, split: str) -> Corpus:
 @pytest.fixture(scope="module")
 def labeller(data: Path) -> SequenceLabeller:
     """A model that breaks rules which the gold labels keep."""
-    return SequenceLabeller("fields", threads=1).fit(corpus(data, "cora", "train"))
+    return SequenceLabeller("fields", n_jobs=1).fit(corpus(data, "cora", "train"))
 
 
 # ── the whole run ───────────────────────────────────────────────────────────────────────────────

@@ -12,12 +12,22 @@ import typer
 from conseq.cli import outcome
 from conseq.cli.app import COMMANDS
 from conseq.cli.clock import Clock, peak_mb
-from conseq.cli.options import Algorithm, Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
+from conseq.cli.crf import Algorithm, CRFOptions
+from conseq.cli.memory import FeatureWeights, Inference, MemoryOptions, Metric, Search, Voting
+from conseq.cli.options import Decoder, InputFormat, LabelScheme, OutputFormat, Tokens
+from conseq.cli.reading import Reading
+from conseq.cli.rules import RecipeOptions
+from conseq.cli.train import MODELS, ModelType, Task
 from conseq.cli.writing import FORMATS as WRITERS
+from conseq.corpus import Corpus
 from conseq.decoders.auto import DECODERS
 from conseq.errors import ConseqError
-from conseq.features.presets import PRESETS
+from conseq.features.presets import PRESETS, preset
 from conseq.io import FORMATS
+from conseq.labeller import LABELLERS, MemoryLabeller, SequenceLabeller
+from conseq.labeller.memory import CSINF, SINGLE
+from conseq.mining import FAMILIES, Recipe
+from conseq.models import memory
 from conseq.models.crf import ALGORITHMS
 from conseq.schema import Scheme
 from conseq.tokens import TOKENISERS
@@ -64,7 +74,36 @@ def test_choices_are_those_of_the_tables():
     assert set(Tokens) == set(TOKENISERS)
     assert list(Decoder) == list(DECODERS)
     assert list(Algorithm) == list(ALGORITHMS)
+    assert set(Metric) == set(memory.DISTANCES) - {"numeric"}  # of which columns of symbols have no use
+    assert set(FeatureWeights) == set(memory.WEIGHTS)
+    assert set(Voting) == set(memory.VOTING)
+    assert set(Search) == set(memory.ALGORITHMS)
+    assert set(Inference) == {CSINF, SINGLE}
+    assert [kind.model_type for kind in MODELS] == list(ModelType)
+    assert set(ModelType) == {kind.model_type for kind in LABELLERS}
     assert set(LabelScheme) == {"auto", *map(str, Scheme)}
+
+
+@pytest.mark.parametrize(
+    ("options", "labeller"), [(CRFOptions, SequenceLabeller), (MemoryOptions, MemoryLabeller)]
+)
+def test_a_command_without_options_means_a_labeller_without_options(options, labeller):
+    corpus = Corpus.from_sequences([["a"]], [["O"]])
+    task = Task("train.tsv", "out.model", Reading(), None, False, None)
+    asked, plain = options().labeller(task, corpus).get_params(), labeller().get_params()
+    if options is CRFOptions:  # which names what is left out there
+        plain |= {"features": preset(plain["features"], ["word"]), "recipe": Recipe()}
+    assert asked == plain
+
+
+def test_rules_are_learned_by_one_recipe():
+    """What `mine` does by itself is what `train --constraints learn` does, and what Python does."""
+    assert RecipeOptions().recipe() == Recipe()
+
+
+def test_help_names_every_family_of_rules(run):
+    text = " ".join(run("mine", "--help").out.replace("-\n", "-").split()).replace("- ", "-")
+    assert ", ".join(FAMILIES) in text
 
 
 def test_version(run):

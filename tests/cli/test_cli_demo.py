@@ -101,7 +101,7 @@ def test_the_rules_hold_in_the_data(name, seed):
 def found():
     """A model, new citations, and examples of what rules mend there."""
     corpus = load("citations", 100, ANOTHER)
-    labeller = SequenceLabeller("fields", threads=1).fit(load("citations", 60, 0))
+    labeller = SequenceLabeller("fields", n_jobs=1).fit(load("citations", 60, 0))
     return labeller, corpus, mended(labeller, parse_constraints(RULES["citations"]), corpus, 3)
 
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from conseq.persist import KIND
+from conseq.persist import KIND, VERSION
 
 GOOD = "Ann B-PER\nruns O\n\n"
 
@@ -101,8 +101,11 @@ def test_models(fails, data, model, tmp_path, command):
     bad.write_bytes(_newer(whole))
     assert "written by a newer conseq (format 99" in fails(command, bad, test)
     with zipfile.ZipFile(bad, "w") as zipped:
-        zipped.writestr("model.json", json.dumps({"kind": KIND, "version": 1}))
+        zipped.writestr("model.json", json.dumps({"kind": KIND, "version": VERSION}))
     assert "lacks a part" in fails(command, bad, test)
+    with zipfile.ZipFile(bad, "w") as zipped:
+        zipped.writestr("model.json", json.dumps({"kind": KIND, "version": 1}))
+    assert "written by an older conseq (format 1" in fails(command, bad, test)
 
 
 def _newer(model: bytes) -> bytes:

@@ -29,7 +29,7 @@ def test_train_label_evaluate(remember, run, data):
     )
     assert set(result["seconds"]) == {"read", "features", "train", "total"}
     labeller = MemoryLabeller.load(path)
-    assert (labeller.metric, labeller.k, labeller.voting) == ("mvdm", 3, "inverse-linear")
+    assert (labeller.distance, labeller.k, labeller.voting) == ("mvdm", 3, "inverse-linear")
     labelled = run("label", path, data / "test.tsv")
     assert labelled.code == 0
     scores = json.loads(run("evaluate", path, data / "test.tsv", "--json").out)
@@ -151,9 +151,8 @@ def test_options_are_tuned_first(run, data, tmp_path):
     assert set(result["tuned"]["options"]) == {"metric", "weights", "k", "voting"}
     assert result["seconds"]["tune"] > 0
     labeller = MemoryLabeller.load(path)
-    assert {name: getattr(labeller, name) for name in result["tuned"]["options"]} == result["tuned"][
-        "options"
-    ]
+    chosen = result["tuned"]["options"]
+    assert {"metric": labeller.distance, **{n: getattr(labeller, n) for n in list(chosen)[1:]}} == chosen
 
 
 def test_options_of_a_crf_are_tuned(run, data, tmp_path):

@@ -108,6 +108,30 @@ def test_learning_while_training(run, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "options", [["--folds", 2], ["--folds", 2, "--dev", "dev.tsv"], ["--folds", 0, "--dev", "dev.tsv"]]
+)
+def test_mining_learns_the_rules_that_training_learns(run, tmp_path, options):
+    """The same data, options and seed: `mine`, `mine` with a model, and `train --constraints learn`."""
+    write(citations(40, seed=0), tmp_path / "train.tsv", "columns")
+    write(citations(25, seed=5), tmp_path / "dev.tsv", "columns")
+    asked = [tmp_path / one if one == "dev.tsv" else one for one in options]
+    more = [*asked, "--features", "ner", "--threads", 1]
+    source, model = tmp_path / "train.tsv", tmp_path / "learned.model"
+    found = run("train", source, "-m", model, "--constraints", "learn", "--json", *more)
+    assert found.code == 0, found.err
+    trained = json.loads(found.out)["constraints"]
+    assert trained["count"] > 0
+    for own in ([], ["--model", model]):
+        found = run("mine", source, "-o", tmp_path / "a.rules", "--no-effects", "--json", *more, *own)
+        assert found.code == 0, found.err
+        mined = json.loads(found.out)
+        assert [(r["rule"], r["penalty"]) for r in mined["rules"]] == [
+            (r["rule"], r["penalty"]) for r in trained["rules"]
+        ]
+        assert (mined["candidates"], mined["judged"]) == (trained["candidates"], trained["judged"])
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "the file is empty"),

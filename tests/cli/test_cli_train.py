@@ -308,6 +308,14 @@ def test_ctrl_c_keeps_the_best_so_far(run, data, tmp_path):
     assert run("label", path, data / "bare.tsv").code == 0
 
 
+def test_templates_of_a_file_are_kept_while_options_are_tuned(train, tmp_path):
+    (tmp_path / "features.txt").write_text("word[0]\nsuffix(2)[0]\n")
+    found, path = train("--features", tmp_path / "features.txt", "--tune", "--json")
+    assert found.code == 0, found.err
+    assert set(json.loads(found.out)["tuned"]["options"]) == {"c1", "c2"}
+    assert len(SequenceLabeller.load(path).extractor_.templates) == 2
+
+
 # ── data on disk ────────────────────────────────────────────────────────────────────────────────
 
 

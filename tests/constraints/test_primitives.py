@@ -43,7 +43,7 @@ def random_linear(rng, size):
     if not low and rng.random() < 0.3:
         terms = [(-1, counter) for _, counter in terms]
     bound = float(rng.choice([-3, -1, -0.5, 0, 0.5, 1, 2, 4]))
-    return Linear(tuple(terms), bound, float(rng.choice([0, 0, 0.4, -0.7])), bool(rng.random() < 0.4))
+    return Linear(tuple(terms), bound, float(rng.choice([0, 0, 0.4, -0.7])))
 
 
 def by_hand(linear, labels, passes):
@@ -56,8 +56,7 @@ def by_hand(linear, labels, passes):
             if counter.test is None or (t < len(labels) and passes[counter.test][t]):
                 total += weight * int(counter.table[a, b])
     beyond = max(0.0, total - linear.bound - linear.per_token * len(labels))
-    beyond = 0.0 if beyond < 1e-9 else beyond
-    return float(beyond > 0) if linear.once else beyond
+    return 0.0 if beyond < 1e-9 else beyond
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -94,7 +93,6 @@ def test_only_sums_that_charge_each_step_are_local():
     assert not Linear(((1, counter),), 1).is_local
     assert not Linear(((1, counter), (-1, counter)), 0).is_local
     assert not Linear(((1, counter),), 0, per_token=0.5).is_local
-    assert not Linear(((1, counter),), 0, once=True).is_local
 
 
 # ── what is charged at least ────────────────────────────────────────────────────────────────────

@@ -237,8 +237,8 @@ def test_what_penalties_do_not_change_is_shared():
     program = Program.of(POOL, SCHEMA, random_corpus(np.random.default_rng(5)))
     once = program.with_penalties([1.0] * len(POOL))
     twice = once.with_penalties([2.0] * len(POOL))
-    assert once.counters is program.counters
-    assert twice.automata is program.automata
+    assert once.arrays is program.arrays
+    assert twice.arrays is program.arrays
     assert twice.origin is once.origin is program
 
 

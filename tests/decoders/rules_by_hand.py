@@ -33,7 +33,7 @@ class ByHand(Constraint):
 
 
 def random_linear(rng: np.random.Generator, size: int, tested: bool = True) -> Linear:
-    """A sum over steps: of either sign, local or not, by degree or once."""
+    """A sum over steps: of either sign, local or not."""
     terms = []
     local = rng.random() < 0.3
     for _ in range(rng.integers(1, 3)):
@@ -45,7 +45,7 @@ def random_linear(rng: np.random.Generator, size: int, tested: bool = True) -> L
     if local:
         return Linear(tuple(terms), 0.0)
     per_token = float(rng.choice([0.0, 0.0, 0.3]))
-    return Linear(tuple(terms), float(rng.integers(-2, 4)), per_token, once=bool(rng.random() < 0.4))
+    return Linear(tuple(terms), float(rng.integers(-2, 4)), per_token)
 
 
 def random_automaton(rng: np.random.Generator, size: int, tested: bool = True) -> Automaton:

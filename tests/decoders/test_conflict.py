@@ -10,7 +10,7 @@ from rules_by_hand import ByHand, clause, random_problem
 
 from conseq.decoders import conflict
 from conseq.decoders.base import Limits
-from conseq.decoders.conflict import explain_infeasible, smallest_conflict, smallest_hitting
+from conseq.decoders.conflict import explain_infeasible, smallest_conflict
 from conseq.decoders.enumeration import Enumerate, labellings
 from conseq.decoders.ilp import ILP
 from conseq.decoders.lattice.satisfy import Undecided
@@ -91,19 +91,6 @@ def test_empty_means_that_the_scores_forbid_everything():
     problem = Problems.of(Potentials.of(np.full((1, 3), -np.inf)), SCHEMA, [clause(3, [(0, 0)])])[0]
     assert smallest_conflict(problem) == []
     assert "each meets a score of -inf" in explain_infeasible(problem, 0)
-
-
-def test_smallest_hitting_set():
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        sets = [
-            set(rng.choice(6, rng.integers(1, 4), replace=False).tolist()) for _ in range(rng.integers(1, 7))
-        ]
-        found = smallest_hitting(sets)
-        assert all(found & members for members in sets), f"seed {seed}"
-        smaller = combinations(range(6), len(found) - 1)
-        assert not any(all(set(some) & members for members in sets) for some in smaller), f"seed {seed}"
-    assert smallest_hitting([]) == set()
 
 
 def test_the_sentence_names_the_sequence_and_the_rules():

@@ -1,20 +1,23 @@
-"""`decoders/dual.py` against the enumeration of all labellings, and how often it proves its answer."""
+"""`decoders/dual.py` and `lattice/dual.py` against the enumeration of all labellings, and how often answers
+are proved."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from conseq.decoders.lagrangian import Lagrangian, is_degree
 from problems_by_kind import KINDS, PRICES, random_problem
 
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
-from conseq.decoders.base import Limits
-from conseq.decoders.beam import search
-from conseq.decoders.chain.local import shifted
+from conseq.constraints.primitives import Automaton
+from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.beam import beam_search
+from conseq.decoders.chain.local import shifted, with_local_constraints
 from conseq.decoders.chain.viterbi import Viterbi, viterbi
-from conseq.decoders.dual import Dual
+from conseq.decoders.dual import Dual, _Descent
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
+from conseq.decoders.lattice.dual import DualFunction, Subproblem, label_groups
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema
@@ -78,6 +81,15 @@ def test_one_iteration_is_viterbi() -> None:
         assert dual.certificate.bound <= plain.certificate.bound + 1e-9, seed
 
 
+def dual_of(problem: Problem, primitives: list[int] | None = None) -> DualFunction:
+    """The dual function with these primitives, or all that are not local."""
+    dual = DualFunction(problem, Lattice.of(with_local_constraints(problem), len(problem.schema)))
+    every = [p for p, charge in enumerate(problem.charges) if not charge.primitive.is_local]
+    for p in every if primitives is None else primitives:
+        dual.add(p)
+    return dual
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_dual_is_an_upper_bound_at_any_multipliers(kind: str) -> None:
     for seed in range(REPEATS):
@@ -85,15 +97,11 @@ def test_the_dual_is_an_upper_bound_at_any_multipliers(kind: str) -> None:
         if not problem.n_tokens:
             continue
         rng = np.random.default_rng(seed)
-        dual = Lagrangian(problem)
-        for p, charge in enumerate(problem.charges):
-            if not charge.primitive.is_local:
-                dual.add(p)
+        dual = dual_of(problem)
         truth = Enumerate().decode(problem).score
         for _ in range(5):
             point = np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper)
-            score, states = dual.solve(point)
-            bound = score if score == -np.inf else dual.value(point, score, states)[0]
+            bound = dual.value(point)[0]
             assert bound >= truth - 1e-9 * (1 + abs(truth)) or truth == -np.inf, seed
 
 
@@ -105,62 +113,117 @@ def test_a_search_that_any_multipliers_guide_has_a_right_bound(kind: str) -> Non
         truth = Enumerate().decode(problem).score
         if not problem.n_tokens or truth == -np.inf:
             continue
-        dual = Lagrangian(problem)
-        for p, charge in enumerate(problem.charges):
-            if not charge.primitive.is_local:
-                dual.add(p)
+        dual = dual_of(problem)
+        descent = _Descent(Dual(), Best(problem), dual, NO_LIMITS)
         draws = np.random.default_rng(seed).normal(1, 3, len(dual))
-        ahead, guides = dual.guides(np.clip(draws, dual.lower, dual.upper))
+        descent.best_point = np.clip(draws, dual.lower, dual.upper)
+        tracked = descent.readers.usable(sorted(dual.members))
+        assert tracked == sorted(dual.members), seed
+        lattice, readers = descent._guided(tracked)
         for width in (1, 3):
-            assert search(dual.chain, ahead, guides, width, -np.inf)[1] >= truth - 1e-9 * (1 + abs(truth)), (
-                seed
-            )
+            bound = beam_search(lattice, readers, width, -np.inf)[1]
+            assert bound >= truth - 1e-9 * (1 + abs(truth)), seed
         floor = truth - 1e-6  # nothing that leads to the best labelling may rank below it
-        found, bound = search(dual.chain, ahead, guides, 10**6, floor)
+        found, bound = beam_search(lattice, readers, 10**6, floor)
         assert problem.score(found[0]) == pytest.approx(truth), seed
         assert bound == pytest.approx(truth), seed
 
 
 def test_the_slope_is_a_subgradient() -> None:
-    """D(b) ≥ D(a) + slope(a) · (b − a), for any a and b."""
+    """D(b) ≥ D(a) + slope of D at a · (b − a), for any a and b; `value` gives the slope of −D."""
     for seed in range(REPEATS):
         problem = random_problem(seed, "any", "soft", length=4)
         rng = np.random.default_rng(seed)
-        dual = Lagrangian(problem)
-        for p, charge in enumerate(problem.charges):
-            if not charge.primitive.is_local:
-                dual.add(p)
+        dual = dual_of(problem)
         a, b = (np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper) for _ in range(2))
-        if dual.solve(a)[0] == -np.inf:
+        at_a, falls, states = dual.value(a)
+        if states is None or at_a == -np.inf:
             continue
-        (at_a, slope), (at_b, _) = dual.value(a, *dual.solve(a)), dual.value(b, *dual.solve(b))
-        assert at_b >= at_a + slope @ (b - a) - 1e-9 * (1 + abs(at_a)), seed
+        at_b = dual.value(b)[0]
+        assert at_b >= at_a - falls @ (b - a) - 1e-9 * (1 + abs(at_a)), seed
 
 
 def test_multipliers_of_sums_shift_the_scores_as_the_relaxation_does() -> None:
     for seed in range(3 * REPEATS):
         problem = random_problem(seed, "sums")
-        dual = Lagrangian(problem)
-        sums = [
-            p for p, c in enumerate(problem.charges) if is_degree(problem, p) and not c.primitive.is_local
-        ]
-        for p in sums:
-            dual.add(p)
-        rng = np.random.default_rng(seed)
-        point = np.clip(rng.uniform(0, 3, len(dual)), dual.lower, dual.upper)
         if not problem.n_tokens:
             continue
-        score, states = dual.solve(point)
+        sums = [p for p, c in enumerate(problem.charges) if not c.primitive.is_local]
+        dual = dual_of(problem, sums)
+        rng = np.random.default_rng(seed)
+        point = np.clip(rng.uniform(0, 3, len(dual)), dual.lower, dual.upper)
         given = dict(zip(sums, point.tolist(), strict=True))
         moved = {**problem.program.local_penalties, **given}
-        best = float(
-            viterbi(shifted(problem.potentials, problem.program, moved, problem.first_token)).scores[0]
-        )
-        assert score == pytest.approx(best, rel=1e-9, abs=1e-9), seed
-        if best > -np.inf:
+        chain = shifted(problem.potentials, problem.program, moved, problem.first_token)
+        best = float(viterbi(chain).scores[0])
+        bound, _, states = dual.value(point)
+        assert (states is None) == (best == -np.inf), seed
+        assert dual.sums_at(point) == {p: x for p, x in given.items() if x > 0}, seed
+        if states is not None:
             limits = [problem.charges[p].primitive.limit(problem.n_tokens) for p in sums]
-            bound = best + sum(x * limit for x, limit in zip(point, limits, strict=True))
-            assert dual.value(point, score, states)[0] == pytest.approx(bound, rel=1e-9, abs=1e-9), seed
+            constant = sum(x * limit for x, limit in zip(point, limits, strict=True))
+            assert bound == pytest.approx(best + constant, rel=1e-9, abs=1e-9), seed
+            assert chain.score(states) == pytest.approx(best, rel=1e-9, abs=1e-9), seed
+
+
+def test_a_sub_problem_is_the_least_that_its_automaton_charges() -> None:
+    """max over labellings z of the lattice −cost(z) − u · z, where u is one number per token and group."""
+    for seed in range(2 * REPEATS):
+        problem = random_problem(seed, "automata", length=3)
+        lattice = Lattice.of(with_local_constraints(problem), len(problem.schema))
+        rng = np.random.default_rng(seed)
+        for p, charge in enumerate(problem.charges):
+            if lattice.is_empty:
+                continue
+            part = Subproblem.of(problem, p, lattice, np.inf)
+            point, slope = rng.normal(0, 2, 3 * part.n_groups), np.zeros(3 * part.n_groups)
+            every = np.concatenate(labellings(problem))
+            possible = steps_are_there(lattice, problem, every)
+            violation = np.array([problem.violations(states)[p] for states in every])
+            cost = np.where(violation > 0, charge.penalty, 0.0) * np.where(violation > 0, violation, 1.0)
+            chosen = np.arange(3) * part.n_groups + part.group_of[every]
+            values = np.where(possible, -cost - point[chosen].sum(axis=1), -np.inf)
+            found = part.solve(point, every[0], slope)
+            assert found >= values.max() - 1e-9 * (1 + abs(values.max())), seed
+            if found > -np.inf:
+                assert slope.sum() == pytest.approx(0.0), seed
+                assert np.abs(slope).sum() <= 6, seed
+            if len(np.unique(part.group_of)) == problem.n_states:  # then groups of states are states
+                close = found == pytest.approx(values.max(), rel=1e-8, abs=1e-8)
+                assert close, seed
+
+
+def steps_are_there(lattice: Lattice, problem: Problem, every: np.ndarray) -> np.ndarray:
+    """Which labellings make only steps that some path of the lattice makes at that token, [n]."""
+    size = lattice.n_labels + 1
+    outside = np.full((len(every), 1), lattice.n_labels)
+    labels = np.hstack([outside, problem.label_of[every], outside])
+    there = np.zeros((lattice.n_tokens + 1, size * size), dtype=bool)
+    there[lattice.steps.token, lattice.steps.pair] = True
+    pairs = labels[:, :-1] * size + labels[:, 1:]
+    return there[np.arange(lattice.n_tokens + 1), pairs].all(axis=1)
+
+
+def test_labels_of_one_group_are_read_alike() -> None:
+    for seed in range(REPEATS):
+        for charge in random_problem(seed, "automata").charges:
+            automaton = charge.primitive
+            assert isinstance(automaton, Automaton)
+            steps, groups = automaton.steps, label_groups(automaton)
+            for a in range(len(groups)):
+                for b in range(len(groups)):
+                    alike = (steps[:, a] == steps[:, b]).all() and (steps[:, :, a] == steps[:, :, b]).all()
+                    assert (groups[a] == groups[b]) == alike, seed
+
+
+def test_automata_too_large_are_left_out_of_the_dual() -> None:
+    problem = random_problem(1, "automata", "soft", length=5, size=4)
+    lattice = Lattice.of(with_local_constraints(problem), len(problem.schema))
+    dual = DualFunction(problem, lattice)
+    with pytest.raises(TooManyStates):
+        dual.add(0, most_states=1)
+    assert not dual.members
+    assert len(dual) == 0
 
 
 def decoded(unary: list[list[float]], *rules: Constraint, options: Dual = Dual()) -> Decoding:  # noqa: B008

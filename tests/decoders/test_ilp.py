@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conseq.decoders.trellis import Trellis
 from rules_by_hand import ByHand, at_most_one, clause, random_problem
 
-from conseq.constraints.primitives import Counter, Linear
+from conseq.constraints.primitives import Automaton
 from conseq.decoders.base import Limits
 from conseq.decoders.chain.viterbi import Viterbi, viterbi
 from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
+from conseq.decoders.lattice.lattice import Lattice
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems, Status
 from conseq.schema import Schema
-from conseq.solver import Assembly, dual_bound
 
 SCHEMA = Schema(["a", "b", "c"], "plain")
 
@@ -89,11 +88,12 @@ def test_infeasible_scores():
     assert ILP().decode(Problems.of(scores, SCHEMA)[0]).certificate.status is Status.INFEASIBLE
 
 
-def test_a_sum_may_be_broken_once_for_all():
+def test_a_rule_may_be_broken_once_for_all():
     """A rule charged once must not be charged by degree: three a's cost as much as two."""
-    table = np.zeros((4, 4), dtype=np.int64)
-    table[:, 0] = 1
-    rule = ByHand((Linear(((1, Counter(table)),), 1.0, once=True),), penalty=2.5)
+    steps = np.zeros((1, 4, 4), dtype=np.int64)
+    steps[:, :, 0] = 1
+    following, cost = np.array([[0, 1], [1, 2], [2, 2]]), np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    rule = ByHand((Automaton(steps, following, cost, 0),), penalty=2.5)
     found = ILP().decode(Problems.of(Potentials.of([[2.0, 0.0, 0.0]] * 3), SCHEMA, [rule])[0])
     assert found.labels == ["a", "a", "a"]
     assert found.score == 3.5
@@ -117,20 +117,6 @@ def test_threads_do_not_disturb_each_other():
     assert together == [ILP().decode(problem).score for problem in problems]
 
 
-def test_any_prices_give_a_bound():
-    """Weak duality holds for prices that are no solution at all."""
-    assembly = Assembly()
-    columns = assembly.add_columns(np.array([1.0, 2.0, -1.0]), upper=3.0)
-    assembly.add_rows(
-        [-np.inf, 1.0], [4.0, np.inf], np.array([0, 0, 1, 1]), columns[[0, 1, 1, 2]], np.ones(4)
-    )
-    arrays = assembly.arrays(relax=True)
-    assert assembly.solve(relax=True).bound == pytest.approx(7.0)  # x = (1, 3, 0)
-    for seed in range(50):
-        prices = np.random.default_rng(seed).normal(0, 2, 2)
-        assert dual_bound(arrays, prices) >= 7.0 - 1e-12, f"seed {seed}"
-
-
 def test_trellis_has_exactly_the_edges_that_reach_the_floor():
     for seed in range(100):
         problem = random_problem(seed, most_rules=0)
@@ -145,7 +131,18 @@ def test_trellis_has_exactly_the_edges_that_reach_the_floor():
                 for t, (before, after) in enumerate(steps):
                     edge = (t, before, after)
                     wanted[edge] = max(score, wanted.get(edge, -np.inf))
-        trellis = Trellis.of(problem.potentials, floor - 1e-9)
-        edges = zip(trellis.step.tolist(), trellis.before.tolist(), trellis.after.tolist(), strict=True)
-        found = dict(zip(edges, trellis.through.tolist(), strict=True))
+        lattice = Lattice.of(problem.potentials, len(problem.schema), floor - 1e-9)
+        found = dict(zip(steps_of(lattice), lattice.through.tolist(), strict=True))
+        assert len(found) == lattice.n_edges, f"seed {seed}"
         assert found == pytest.approx(wanted), f"seed {seed}"
+
+
+def steps_of(lattice: Lattice) -> list[tuple[int, int, int]]:
+    """Token, state before, state of each edge of a chain; the number of states is START and END."""
+    outside = lattice.n_states
+    state = np.where(lattice.steps.state < 0, outside, lattice.steps.state).tolist()
+    entered = {0: outside, **dict(zip(lattice.graph.targets.tolist(), state, strict=True))}
+    return [
+        (t, entered[source], s)
+        for t, source, s in zip(lattice.steps.token.tolist(), lattice.sources.tolist(), state, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""`decoders/marginals.py` against the enumeration of all labellings; long sequences; errors."""
+"""`decoders/chain/marginals.py` against the enumeration of all labellings; long sequences; errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.decoders.chain.marginals import Lattice, marginals, span_probability
+from conseq.decoders.chain.marginals import ChainPosterior, marginals, span_probability
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 
@@ -48,14 +48,14 @@ def span_by_enumeration(chain, start, before, inside, after):
     return naive.passage(chain, 0, masks)
 
 
-def test_many_spans_of_one_lattice_partition_the_labellings():
+def test_many_spans_of_one_sequence_partition_the_labellings():
     rng = np.random.default_rng(5)
-    lattice = Lattice.of(Potentials.of(rng.normal(size=(30, 6)), rng.normal(size=(6, 6))))
+    posterior = ChainPosterior.of(Potentials.of(rng.normal(size=(30, 6)), rng.normal(size=(6, 6))))
     one = np.eye(6, dtype=bool)
-    pairs = [lattice.span_probability(10, None, one[[a, b]], None) for a in range(6) for b in range(6)]
+    pairs = [posterior.span_probability(10, None, one[[a, b]], None) for a in range(6) for b in range(6)]
     assert sum(pairs) == pytest.approx(1.0, abs=1e-12)
-    node = marginals(lattice.potentials).node
-    assert np.allclose([lattice.span_probability(10, None, one[[a]], None) for a in range(6)], node[10])
+    node = marginals(posterior.potentials).node
+    assert np.allclose([posterior.span_probability(10, None, one[[a]], None) for a in range(6)], node[10])
 
 
 @pytest.mark.parametrize("threads", [2, 5])
@@ -86,7 +86,7 @@ def test_a_sequence_without_a_labelling_is_named():
     with pytest.raises(InfeasibleError, match=r"sequence 1 \(from 0\) has no labelling"):
         marginals(potentials)
     with pytest.raises(InfeasibleError, match=r"sequence 1 \(from 0\) has no labelling"):
-        Lattice.of(potentials, 1)
+        ChainPosterior.of(potentials, 1)
     assert span_probability(potentials, 0, 0, None, [[True, False]], None) == pytest.approx(0.5)
 
 

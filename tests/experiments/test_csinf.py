@@ -13,7 +13,7 @@ import pytest
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.evaluate.resampling import f1_of
+from conseq.metrics.resampling import f1_of
 from conseq.models.windows import windows
 from experiments import EXPERIMENTS, csinf
 from experiments.csinf_plot import plot

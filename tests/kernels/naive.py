@@ -1,4 +1,4 @@
-"""References for the chain kernels, the enumeration of all labellings, and random small problems.
+"""The plain reference for the chain kernels, the enumeration of all labellings, and random small problems.
 
 Scores are nested lists or arrays; nothing here is fast, padded or scaled.
 """
@@ -118,7 +118,7 @@ def node(chain: Chain) -> np.ndarray:
 
 
 def viterbi(chain: Chain) -> tuple[list[int], float]:
-    """Reference for `chain.viterbi`: textbook Viterbi with back-pointers."""
+    """The reference for `chain.viterbi`: textbook Viterbi with back-pointers."""
     length, size = chain.unary.shape
     if length == 0:
         return [], 0.0
@@ -139,7 +139,7 @@ def viterbi(chain: Chain) -> tuple[list[int], float]:
 
 
 def nbest(chain: Chain, n: int) -> list[tuple[list[int], float]]:
-    """Reference for `nbest.nbest`: every state keeps its n best prefixes as whole paths."""
+    """The reference for `nbest.nbest`: every state keeps its n best prefixes as whole paths."""
     length, size = chain.unary.shape
     lists = [[((j,), chain.start[j] + np.float64(chain.unary[0, j]))] for j in range(size)]
     for t in range(1, length):
@@ -156,7 +156,7 @@ def nbest(chain: Chain, n: int) -> list[tuple[list[int], float]]:
 
 
 def messages(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
-    """Reference for `sums.sweep` for both sides: left[L,S] and right[L,S], not scaled. L ≥ 1."""
+    """The reference for `sums.sweep` for both sides: left[L,S] and right[L,S], not scaled. L ≥ 1."""
     length, size = chain.unary.shape
     left, right = np.empty((length, size)), np.empty((length, size))
     left[0], right[-1] = chain.start, chain.end
@@ -170,7 +170,7 @@ def messages(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
 
 
 def marginals(chain: Chain) -> tuple[np.ndarray, float]:
-    """Reference for `sums.marginals`: node[L,S] and log Z from the messages."""
+    """The reference for `sums.marginals`: node[L,S] and log Z from the messages."""
     length = len(chain.unary)
     if length == 0:
         return np.zeros(chain.unary.shape), 0.0

@@ -1,4 +1,4 @@
-"""Plain Python references for `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
+"""The plain reference for `kernels/neighbours.py` and `kernels/voting.py`: a scan over all instances."""
 
 from __future__ import annotations
 

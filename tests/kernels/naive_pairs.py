@@ -1,4 +1,4 @@
-"""References for `kernels/pairs.py`: every pair of names, sequence by sequence and token by token."""
+"""The reference for `kernels/pairs.py`: every pair of names, sequence by sequence and token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pure-Python references for `kernels/index.py`, `rows.py` and `scaled.py`, written from what their docs say.
+"""The pure-Python reference for `kernels/index.py`, `rows.py` and `scaled.py`, written from their docs.
 
 Matrices are lists of lists and every number a Python one; nothing here calls conseq.
 """

@@ -1,4 +1,4 @@
-"""`kernels/chain.py` and `kernels/nbest.py` against references and the enumeration of all labellings."""
+"""`kernels/chain.py` and `kernels/nbest.py` against their reference and the enumeration of all labellings."""
 
 from __future__ import annotations
 

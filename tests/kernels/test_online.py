@@ -1,4 +1,4 @@
-"""`kernels/online.py` against references: scores, corrections, averages, gradients of batches, steps."""
+"""`kernels/online.py` against its reference: scores, corrections, averages, gradients of batches, steps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_scores_are_sums_of_weights(seed):
 @pytest.mark.parametrize("boundaries", [True, False])
 @pytest.mark.parametrize("transitions", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_perceptron_equals_its_reference(seed, transitions, boundaries):
+def test_the_perceptron_is_its_reference(seed, transitions, boundaries):
     """Three epochs in given orders; the average is exact, whatever was not changed in between."""
     chains = reference.easy_chains(seed)
     layout, data = made(chains, transitions=transitions, boundaries=boundaries)
@@ -77,7 +77,7 @@ def test_the_gradients_of_batches_add_up_to_that_of_the_objective(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_adagrad_equals_its_reference(seed):
+def test_adagrad_is_its_reference(seed):
     chains = naive.random_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 2])
     layout, data = made(chains)
     order = np.random.default_rng(seed).permutation(5)

@@ -1,4 +1,4 @@
-"""Counts and places of two names, against their references on random arrays."""
+"""Counts and places of two names, against their reference on random arrays."""
 
 from __future__ import annotations
 

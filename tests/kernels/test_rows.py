@@ -1,4 +1,4 @@
-"""`kernels/rows.py` against its references on random designs."""
+"""`kernels/rows.py` against its reference on random designs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
 
 @dataclass
 class Case:
-    """A random two-level design with weights, as lists (for references) and as arrays (for kernels)."""
+    """A random two-level design with weights, as lists for the reference, as arrays for the kernels."""
 
     entries: list  # [R] of [(attribute, value)]
     labels_of: list  # [A] of [label]
@@ -82,7 +82,7 @@ def in_pieces(seed, n):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_expand_and_gather_equal_their_references(seed, dtype):
+def test_expand_and_gather_equal_their_reference(seed, dtype):
     case = Case.random(seed, dtype)
     rows = np.full((len(case.entries), case.width), np.nan, dtype)
     table = (case.weights, case.feature, case.label, case.indptr, case.attr, case.value(dtype), rows)
@@ -149,7 +149,7 @@ class Sums:
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_score_and_spread_equal_their_references(seed, dtype, plain):
+def test_score_and_spread_equal_their_reference(seed, dtype, plain):
     case = Sums.random(seed, dtype, plain)
     entries, singles = case.arrays(plain)
     shape = (len(case.entries), case.table.shape[1])

@@ -1,4 +1,4 @@
-"""`kernels/scaled.py` against its references on random blocks."""
+"""`kernels/scaled.py` against its reference on random blocks."""
 
 from __future__ import annotations
 

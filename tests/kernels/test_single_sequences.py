@@ -31,8 +31,8 @@ def run(chain):
     scaled.forward(steps, scores, matrix, n, alpha, scale)
     scaled.backward(steps, scores, back, n, alpha, scale, gold, residual, pairs)
     log_z += scaled.log_sum(scale, 0, length)
-    chances = residual[:length, :n] + np.eye(n)[gold]
-    return log_z, chances, (pairs * matrix)[:n, :n]
+    posterior = residual[:length, :n] + np.eye(n)[gold]
+    return log_z, posterior, (pairs * matrix)[:n, :n]
 
 
 def random_chain(seed, size):
@@ -47,9 +47,9 @@ def random_chain(seed, size):
 def test_sums_equal_enumeration(seed, size):
     """Also where scores are so far apart that single precision, or plain sums, would lose them."""
     chain = random_chain(seed, size)
-    log_z, chances, pairs = run(chain)
+    log_z, posterior, pairs = run(chain)
     assert log_z == pytest.approx(naive.log_partition(chain), rel=1e-12)
-    np.testing.assert_allclose(chances, naive.node(chain), atol=1e-10)
+    np.testing.assert_allclose(posterior, naive.node(chain), atol=1e-10)
     expected = np.zeros_like(pairs)
     for value, path in naive.labellings(chain):
         for x, y in pairwise(path):

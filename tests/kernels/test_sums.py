@@ -1,4 +1,4 @@
-"""`kernels/sums.py` and `kernels/explog.py` against references and the enumeration of all labellings."""
+"""`kernels/sums.py` and `kernels/explog.py` against their reference and the enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_passages_equal_the_sum_over_the_labellings_that_pass(seed, magnitude):
 
 
 def test_a_likely_prefix_that_dies_does_not_hide_the_unlikely_one_that_lives():
-    """State 1 is e^−1500 times less likely at first, but state 0 has no way to the end."""
+    """State 1 is e^−1500 times less likely at first, but state 0 has no path to the end."""
     unary = np.array([[0.0, -1500.0], [0.0, 0.0], [-np.inf, 0.0]])
     pairwise = np.array([[[0.0, -np.inf], [-np.inf, 0.0]]])
     chain = naive.Chain(unary, pairwise, np.zeros(2), np.zeros(2), np.zeros(3, np.int32))
@@ -101,7 +101,7 @@ def test_a_likely_prefix_that_dies_does_not_hide_the_unlikely_one_that_lives():
 
 
 def test_pairwise_scores_far_apart_do_not_underflow():
-    """All ways into state 1 cost 2000: no term of its sum survives exp, yet it is on the only path."""
+    """All steps into state 1 cost 2000: no term of its sum survives exp, yet it is on the only path."""
     pairwise = np.array([[[0.0, -2000.0], [0.0, -2100.0]]])
     end = np.array([-np.inf, 0.0])
     chain = naive.Chain(np.zeros((3, 2)), pairwise, np.zeros(2), end, np.zeros(3, np.int32))
@@ -112,7 +112,7 @@ def test_pairwise_scores_far_apart_do_not_underflow():
 
 
 def test_terms_at_the_edge_of_underflow_are_not_lost():
-    """Of the three ways into state 1 one is just above what exp keeps and two are just below."""
+    """Of the three steps into state 1 one is just above what exp keeps and two are just below."""
     unary = np.array([[0.0, -706.5, -708.5, -708.6], [0.0] * 4])
     pairwise = np.array([np.where(np.eye(4), 0.0, -np.inf)])
     pairwise[0, 1:, 1] = 0.0

@@ -1,4 +1,4 @@
-"""Clauses against all clauses there are, families of Fersini et al. 2014 by hand, rules and violations."""
+"""Clauses against all clauses there are; families of Fersini et al. 2014 by hand; rules and violations."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_joined_parts_in_the_first_order_are_the_whole(seed):
     evidence = random_evidence(seed, 9)
     order = np.random.default_rng(seed).permutation(9)
     parts = [evidence.select(order[:4]), evidence.select(order[4:5]), evidence.select(order[5:])]
-    joined = Evidence.joined(parts, np.argsort(order))
+    joined = Evidence.joined(parts).select(np.argsort(order))
     assert contents(joined) == contents(evidence)
     assert contents(Evidence.joined(parts)) == [contents(evidence)[i] for i in order]
     rules = [IfThen("a", "b"), Segments("at most", 1, "c")]

@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_penalties_and_another_another_order():
     rng = np.random.default_rng(0)
     rows = [("abb", towards("ab?", {"a": float(lead)})) for lead in rng.random(30)]
     evidence = scored(SCHEMA, rows)
-    found = [passes(Perceptron(epochs=2, batch=3, seed=seed), evidence, ONE) for seed in (5, 5, 6)]
+    found = [passes(Perceptron(epochs=2, batch=3, random_state=seed), evidence, ONE) for seed in (5, 5, 6)]
     assert found[0] == found[1] != found[2]
 
 

@@ -17,7 +17,7 @@ from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.mining import FAMILIES, LOG_RATIO, Evidence, Learned, LearnedRule, Perceptron, Recipe, Screen
 from conseq.mining.penalties import labels_under, log_ratio
-from conseq.mining.recipe import Stage, choose, find_candidates, learn_rules
+from conseq.mining.recipe import Stage, choose, find_candidates, learn_from
 
 PLAIN = SCHEMAS["plain"]
 
@@ -25,13 +25,13 @@ PLAIN = SCHEMAS["plain"]
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
     """60 citations that a small model labels."""
-    labeller = SequenceLabeller(threads=1, max_iterations=25).fit(citations(60, 1))
+    labeller = SequenceLabeller(n_jobs=1, max_iterations=25).fit(citations(60, 1))
     return evidence_of(labeller, citations(60, 2))
 
 
 @pytest.fixture(scope="module")
 def learned(evidence) -> Learned:
-    return learn_rules(evidence)
+    return learn_from(evidence)
 
 
 # ── end to end ──────────────────────────────────────────────────────────────────────────────────
@@ -81,7 +81,7 @@ def test_only_rules_with_a_penalty_are_kept_the_highest_first(learned):
 
 
 def test_the_same_again(evidence, learned):
-    assert learn_rules(evidence).rules == learned.rules
+    assert learn_from(evidence).rules == learned.rules
 
 
 FOUND = ("only-one", "pairwise", "together", "content", "presence", "precedence", "state-change")
@@ -96,7 +96,7 @@ def test_every_family_goes_all_the_way(evidence, family):
         learner=LOG_RATIO,
     )
     part = evidence.select(np.arange(30))
-    found = learn_rules(part, recipe)
+    found = learn_from(part, recipe)
     assert found.rules or family not in FOUND
     assert all(one.family == family for one in found.rules)
     assert parse_constraints(found.to_text()) == found.constraints
@@ -126,7 +126,7 @@ def small() -> Evidence:
 
 
 def test_a_rule_by_hand():
-    found = learn_rules(small(), replace(NARROW, early=False, learner=Perceptron(epochs=1)))
+    found = learn_from(small(), replace(NARROW, early=False, learner=Perceptron(epochs=1)))
     assert [one.rule.line() for one in found.rules] == [ONE_A]
     (one,) = found.rules
     assert one.rule.penalty == pytest.approx(0.6)  # three violations too many, 0.2 each
@@ -148,7 +148,7 @@ def test_a_rule_by_hand():
 
 def test_rules_that_learn_no_penalty_are_dropped():
     """The rule for b is looked at, since the model breaks it as often as asked, and gets nothing."""
-    found = learn_rules(small(), sifting(importance=1.0))
+    found = learn_from(small(), sifting(importance=1.0))
     assert (found.candidates, found.judged, len(found.rules)) == (2, 2, 1)
     assert found.zero == 0.5
     assert found.rules[0].rule.line() == ONE_A
@@ -167,11 +167,11 @@ def test_importance_and_broken_sift_twice():
 
 def test_nothing_to_learn_gives_no_rules():
     right = scored(PLAIN, [("abO", towards("abO"))] * 4)
-    found = learn_rules(right, Recipe(families=list(FAMILIES), screen=Screen(support=1)))
+    found = learn_from(right, Recipe(families=list(FAMILIES), screen=Screen(support=1)))
     assert found.rules == ()
     assert found.zero == (1.0 if found.judged else 0.0)
     assert parse_constraints(found.to_text()) == []
-    empty = learn_rules(scored(PLAIN, []), Recipe(families=list(FAMILIES)))
+    empty = learn_from(scored(PLAIN, []), Recipe(families=list(FAMILIES)))
     assert (empty.rules, empty.sequences) == ((), 0)
 
 
@@ -196,7 +196,7 @@ def test_two_families_that_find_the_same_rule_give_it_once():
 
 def test_watching():
     seen: list[Stage] = []
-    learn_rules(small(), replace(NARROW, learner=Perceptron(epochs=2)), seen.append)
+    learn_from(small(), replace(NARROW, learner=Perceptron(epochs=2)), seen.append)
     names = list(dict.fromkeys(stage.name for stage in seen))
     assert names == ["looking for rules", "judging 1 rules", "learning 1 penalties"]
     passes = [stage.done for stage in seen if stage.done is not None]
@@ -218,12 +218,12 @@ def test_comments_round_the_importance():
     ("recipe", "sentence"),
     [
         (Recipe(families=["pairwise", "weather"]), "no family 'weather' of rules; there are only-one, "),
-        (Recipe(learner="svn"), "no learner 'svn'; give an object, or 'log-ratio'"),
+        (Recipe(learner="svn"), "no learner 'svn'; give an object, or one of perceptron, svm, log"),
     ],
 )
 def test_unknown_names_are_refused_with_a_sentence(recipe, sentence):
     with pytest.raises(ConseqError, match=sentence):
-        learn_rules(small(), recipe)
+        learn_from(small(), recipe)
 
 
 def test_so_many_rules_at_most_those_that_the_model_breaks_most_beyond_gold(evidence):
@@ -232,4 +232,4 @@ def test_so_many_rules_at_most_those_that_the_model_breaks_most_beyond_gold(evid
     assert len(few) == 5 < len(every)
     excess = sorted((one.by_model - one.by_gold for one in every), reverse=True)
     assert [one.by_model - one.by_gold for one in few] == excess[:5]
-    assert len(learn_rules(evidence, Recipe(most=5)).rules) <= 5
+    assert len(learn_from(evidence, Recipe(most=5)).rules) <= 5

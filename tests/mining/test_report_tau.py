@@ -10,9 +10,9 @@ from conseq.datasets import citations
 from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
 from conseq.decoders.twostage import TwoStage
-from conseq.evaluate import evaluate
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
+from conseq.metrics import evaluate
 from conseq.mining import tau as tau_module
 from conseq.mining.evidence import Evidence
 from conseq.mining.report import report_on
@@ -32,7 +32,7 @@ no title before author            penalty 3
 
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
-    labeller = SequenceLabeller("ner", threads=1, max_iterations=30).fit(citations(40, seed=3))
+    labeller = SequenceLabeller("ner", n_jobs=1, max_iterations=30).fit(citations(40, seed=3))
     return evidence_of(labeller, citations(60, seed=4))
 
 

@@ -12,11 +12,12 @@ from naive_neighbours import Scan
 import conseq
 from conseq import persist
 from conseq.errors import ConseqError, DataError, ModelError
-from conseq.models.memory import Memory, MemoryLearner, Options
-from conseq.models.memory.measure import METRICS
+from conseq.models.memory import Memory, MemoryLearner
+from conseq.models.memory.measure import DISTANCES
 from conseq.models.memory.weights import WEIGHTS, Table, binned
+from conseq.options import NeighbourOptions
 
-PLAIN = {"weights": "none", "threads": 1}
+PLAIN = {"weights": "none", "n_jobs": 1}
 
 # two features, no weights: "b q" is 1 from both b's, 2 from the others
 ROWS = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "z"], ["c", "y"]]
@@ -102,7 +103,7 @@ def test_inverse_linear_with_one_distance_is_majority():
 
 def test_mvdm_by_hand():
     """p(A|a) = ½, p(B|a) = ½; p(A|b) = ½, p(C|b) = ½: half of |½−½| + ½ + ½."""
-    one = learner(metric="mvdm", k=9)
+    one = learner(distance="mvdm", k=9)
     assert one.kneighbors([["b", "x"]])[0] == [(0.0, [2]), (0.5, [0]), (1.0, [3]), (1.5, [1, 4])]
 
 
@@ -117,7 +118,7 @@ def test_mvdm_by_hand():
 def test_value_differences_are_those_of_timbl(metric, a_b, b_c):
     """What TiMBL 6.5 prints with -m M, S or J, -w 0 -k 9 +vdi; a: ⅔ A ⅓ B, b: ¼ A ½ B ¼ C, c: C."""
     rows, classes = [[v] for v in "aaabbbbc"], [*"AAB", *"ABBC", "C"]
-    one = learner(rows, classes, metric=metric, k=9)
+    one = learner(rows, classes, distance=metric, k=9)
     of_a, of_b = ({rows[m[0]][0]: d for d, m in found} for found in one.kneighbors([["a"], ["b"]]))
     assert of_a == pytest.approx({"a": 0.0, "b": a_b, "c": 1.0})
     assert of_b == pytest.approx({"a": a_b, "b": 0.0, "c": b_c})
@@ -125,28 +126,30 @@ def test_value_differences_are_those_of_timbl(metric, a_b, b_c):
 
 def test_values_never_seen_are_at_distance_one():
     for metric in ("overlap", "mvdm", "jensen-shannon", "jeffrey"):
-        assert learner(metric=metric).kneighbors([["new", "new"]])[0] == [(2.0, [0, 1, 2, 3, 4])]
+        assert learner(distance=metric).kneighbors([["new", "new"]])[0] == [(2.0, [0, 1, 2, 3, 4])]
 
 
-def test_an_id_that_only_another_feature_has_counts_as_never_seen():
-    """Features may share ids; 0 and 3 of the first one are alike, 2 does not occur in it."""
+@pytest.mark.parametrize("metric", ["overlap", "mvdm"])
+@pytest.mark.parametrize("value", [2, 4, 9])
+def test_an_id_that_only_another_feature_has_counts_as_never_seen(metric, value):
+    """Features may share ids; 0 and 3 of the first one are alike, 2 and those above 3 do not occur in it."""
     ids = np.array([[0, 0], [1, 1], [3, 0]], dtype=np.int32)
-    options = Options(("mvdm", "mvdm"), weights="none", k=3)
+    options = NeighbourOptions((metric,) * 2, weights="none", k=3)
     memory = Memory.build(ids, np.array([0, 1, 0], dtype=np.int32), options)
-    found = memory.neighbours(np.array([[2, 0], [-1, 0]], dtype=np.int32))
+    found = memory.neighbours(np.array([[value, 0], [-1, 0]], dtype=np.int32))
     assert found.instance.tolist() == [0, 2, 1, 0, 2, 1]
     assert found.distance.tolist() == [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]
 
 
 def test_numbers_are_divided_by_their_range_and_may_lie_outside():
     rows = [["1", "x"], ["3", "x"], ["9", "y"]]
-    one = learner(rows, ["A", "B", "C"], metric=["numeric", "overlap"], k=3)
+    one = learner(rows, ["A", "B", "C"], distance=["numeric", "overlap"], k=3)
     assert one.kneighbors([["17", "x"]])[0] == [(1.75, [1]), (2.0, [0, 2])]
     assert one.set_params(k=1).fit(rows, ["A", "B", "C"]).predict([["2.9", "x"], [8, "y"]]) == ["B", "C"]
 
 
 def test_numbers_written_in_two_ways_are_the_same():
-    one = learner([["1", "x"], ["1.0", "x"], ["2", "x"]], ["A", "B", "B"], metric=["numeric", "overlap"])
+    one = learner([["1", "x"], ["1.0", "x"], ["2", "x"]], ["A", "B", "B"], distance=["numeric", "overlap"])
     assert one.kneighbors([["1.00", "x"]])[0] == [(0.0, [0, 1])]
 
 
@@ -183,8 +186,8 @@ def test_a_learner_agrees_with_a_scan(metric, voting):
     rows, classes = rng.integers(0, [2, 5, 200], (400, 3)), rng.integers(0, 6, 400)
     queries = rng.integers(0, [3, 6, 220], (60, 3))
     metrics = ["overlap", "mvdm", "numeric"] if metric == "mixed" else [metric] * 3
-    one = MemoryLearner(metrics, k=2, voting=voting, threads=2).fit(rows.tolist(), classes.tolist())
-    order, kinds = one.model_.order, METRICS
+    one = MemoryLearner(metrics, k=2, voting=voting, n_jobs=2).fit(rows.tolist(), classes.tolist())
+    order, kinds = one.model_.order, DISTANCES
     scale = np.ptp(rows, axis=0)[order]
     place = {c: i for i, c in enumerate(one.classes_)}
     scan = Scan(
@@ -210,7 +213,7 @@ def test_one_search_serves_every_k_and_way_to_vote(way):
     ids, classes = rng.integers(0, [3, 9, 40], (300, 3)).astype(np.int32), rng.integers(0, 5, 300)
     classes = np.unique(classes, return_inverse=True)[1].astype(np.int32)
     queries = rng.integers(0, [3, 9, 40], (50, 3)).astype(np.int32)
-    options = Options(("jensen-shannon",) * 3, k=1)
+    options = NeighbourOptions(("jensen-shannon",) * 3, k=1)
     one = Memory.build(ids, classes, options)
     found = one.search(queries, k=6)
     for k in (1, 3, 5):
@@ -236,7 +239,7 @@ def test_equal_queries_and_any_number_of_threads_give_the_same():
     rng = np.random.default_rng(1)
     rows, classes = rng.integers(0, 4, (300, 4)).tolist(), rng.integers(0, 3, 300).tolist()
     queries = rng.integers(0, 4, (500, 4)).tolist()
-    one, two = learner(rows, classes, k=2), learner(rows, classes, k=2, threads=3)
+    one, two = learner(rows, classes, k=2), learner(rows, classes, k=2, n_jobs=3)
     alone = [one.predict([query])[0] for query in queries]
     assert one.predict(queries) == two.predict(queries) == alone
     assert np.array_equal(one.predict_proba(queries), two.predict_proba(queries))
@@ -265,7 +268,7 @@ def test_a_saved_learner_answers_as_before(tmp_path, metric):
     rng = np.random.default_rng(2)
     rows, classes = rng.integers(0, 300, (400, 2)).tolist(), list(map(str, rng.integers(0, 3, 400).tolist()))
     queries = rng.integers(0, 330, (50, 2)).tolist()
-    one = MemoryLearner(metric=metric, k=3, voting="exponential-decay", a=2.0).fit(rows, classes)
+    one = MemoryLearner(distance=metric, k=3, voting="exponential-decay", a=2.0).fit(rows, classes)
     persist.save(tmp_path / "model", one.archive())
     two = MemoryLearner.from_archive(persist.load(tmp_path / "model"))
     assert two.predict(queries) == one.predict(queries)
@@ -293,10 +296,10 @@ def test_it_is_cloned_and_searched_like_any_estimator():
         ({"k": 1.5}, "k is 1.5"),
         ({"a": -1.0}, "a is -1.0 and b is 1.0; give a of at least 0 and b above 0"),
         (
-            {"metric": "cosine"},
-            "there is no metric 'cosine'; choose one of overlap, mvdm, jensen-shannon, jeffrey, numeric",
+            {"distance": "cosine"},
+            "there is no distance 'cosine'; choose one of overlap, mvdm, jensen-shannon, jeffrey, numeric",
         ),
-        ({"metric": ["overlap"]}, "1 metrics for 2 features"),
+        ({"distance": ["overlap"]}, "1 distances for 2 features"),
         ({"weights": "gr"}, "there is no weights 'gr'; choose one of none, gain-ratio"),
         ({"voting": "loud"}, "there is no voting 'loud'"),
         ({"algorithm": "ib3"}, "there is no algorithm 'ib3'; choose one of ib1, igtree"),
@@ -320,19 +323,19 @@ def test_wrong_options_get_one_sentence(options, said):
 )
 def test_wrong_training_data_gets_one_sentence(rows, classes, metric, said):
     with pytest.raises(DataError, match=said):
-        learner(rows, classes, metric=metric)
+        learner(rows, classes, distance=metric)
 
 
 def test_wrong_queries_get_one_sentence():
     with pytest.raises(DataError, match="row 1 has 1 values where 2 are needed"):
         learner().predict([["a", "x"], ["a"]])
     with pytest.raises(DataError, match="row 0 has 'x' for feature 0, which is numeric"):
-        learner([["1"]], ["A"], metric="numeric").predict([["x"]])
-    with pytest.raises(ConseqError, match="threads is 0; give at least 1"):
-        learner(threads=0).predict([["a", "x"]])
+        learner([["1"]], ["A"], distance="numeric").predict([["x"]])
+    with pytest.raises(ConseqError, match="n_jobs is 0; give at least 1"):
+        learner(n_jobs=0).predict([["a", "x"]])
     with pytest.raises(ModelError, match="call fit"):
         MemoryLearner().predict([["a"]])
-    memory = Memory.build(np.zeros((1, 2), np.int32), np.zeros(1, np.int32), Options(("overlap",) * 2))
+    memory = Memory.build(np.zeros((1, 2), np.int32), np.zeros(1, np.int32), NeighbourOptions())
     with pytest.raises(DataError, match="an instance has 3 features where those in memory have 2"):
         memory.classify(np.zeros((1, 3), dtype=np.int32))
 

@@ -100,9 +100,9 @@ def test_windows_get_timbls_classes(name):
     race = race_on(name.split()[0], *SETS[name])
     for metric, letter in (("overlap", "O"), ("mvdm", "M")):
         for k in (1, 3, 5):
-            assert share_equal(race, "-m", letter, "-k", str(k), metric=metric, k=k) >= 0.995
+            assert share_equal(race, "-m", letter, "-k", str(k), distance=metric, k=k) >= 0.995
     for metric, letter in (("jensen-shannon", "S"), ("jeffrey", "J")):
-        assert share_equal(race, "-m", letter, metric=metric) >= 0.995
+        assert share_equal(race, "-m", letter, distance=metric) >= 0.995
 
 
 @needs_timbl
@@ -115,11 +115,11 @@ def test_windows_get_timbls_classes(name):
         (("-d", "ED:2:0.5", "-k", "3"), {"voting": "exponential-decay", "k": 3, "a": 2.0, "b": 0.5}),
         (("-d", "IL", "-k", "1"), {"voting": "inverse-linear", "k": 1}),
         (("-a", "IGTREE", "-w", "ig"), {"algorithm": "igtree", "weights": "information-gain"}),
-        (("-m", "M", "-L", "5", "-k", "3"), {"metric": "mvdm", "threshold": 5, "k": 3}),
-        (("-m", "M", "-L", "20"), {"metric": "mvdm", "threshold": 20}),
-        (("-m", "S", "-k", "3"), {"metric": "jensen-shannon", "k": 3}),
-        (("-m", "J", "-k", "3"), {"metric": "jeffrey", "k": 3}),
-        (("-m", "O:M1-6"), {"metric": ["mvdm"] * 6 + ["overlap"] * 6}),
+        (("-m", "M", "-L", "5", "-k", "3"), {"distance": "mvdm", "threshold": 5, "k": 3}),
+        (("-m", "M", "-L", "20"), {"distance": "mvdm", "threshold": 20}),
+        (("-m", "S", "-k", "3"), {"distance": "jensen-shannon", "k": 3}),
+        (("-m", "J", "-k", "3"), {"distance": "jeffrey", "k": 3}),
+        (("-m", "O:M1-6"), {"distance": ["mvdm"] * 6 + ["overlap"] * 6}),
     ],
 )
 def test_further_options_give_timbls_classes(dimin, letters, options):
@@ -146,4 +146,4 @@ def test_numbers_give_timbls_classes():
     race = Race(rows[:600], classes[:600], rows[600:], classes[600:])
     for k in (1, 3):
         metric = ["numeric", "numeric", "overlap"]
-        assert share_equal(race, "-m", "O:N1,2", "-k", str(k), metric=metric, k=k) == 1.0
+        assert share_equal(race, "-m", "O:N1,2", "-k", str(k), distance=metric, k=k) == 1.0

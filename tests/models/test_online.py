@@ -51,7 +51,7 @@ def test_the_perceptron_averages_all_weights_it_had(monkeypatch, seed, at_once):
     """However few tokens a kernel gets at once; weights of 0 are left out of the model."""
     monkeypatch.setattr(module, "AT_ONCE", at_once)
     chains = reference.easy_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 3], n_attributes=6)
-    model, report = CRF(Perceptron(max_iterations=4, seed=seed)).fit(*chains.arguments)
+    model, report = CRF(Perceptron(max_iterations=4, random_state=seed)).fit(*chains.arguments)
     layout, _ = observe(*chains.arguments)
     random = np.random.default_rng(seed)
     orders = [random.permutation(5) for _ in range(report.iterations)]
@@ -133,7 +133,7 @@ def test_adagrad_stops_when_it_improves_by_too_little():
 def test_the_seed_decides(kind):
     chains = learnable(2)
     first, again, other = (
-        CRF(kind(seed=seed, max_iterations=3)).fit(*chains.arguments)[0] for seed in (5, 5, 6)
+        CRF(kind(random_state=seed, max_iterations=3)).fit(*chains.arguments)[0] for seed in (5, 5, 6)
     )
     assert as_dict(first) == as_dict(again)
     assert as_dict(first) != as_dict(other)

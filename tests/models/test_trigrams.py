@@ -357,6 +357,65 @@ def test_without_rules_the_decoders_agree_with_the_kernel():
     _, totals = predictions.solve()
     for name in ("auto", "viterbi"):
         assert [d.score for d in csinf.decode(predictions, decoder=name)] == pytest.approx(totals.tolist())
+        each = [find_decoder(name).decode(problem).score for problem in csinf.problems(predictions)]
+        assert each == pytest.approx(totals.tolist())
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=SEEDS, any_label=st.booleans(), restricted=st.booleans())
+def test_a_batch_is_its_sequences_one_by_one(seed, any_label, restricted):
+    """Whoever answers, the kernel or a decoder: labels, states and scores belong together."""
+    rng = np.random.default_rng(seed)
+    predictions = predictions_of([naive.random_case(rng, 3, 6) for _ in range(12)])
+    allowed = None
+    if restricted:
+        allowed = rng.random((predictions.n_tokens, 3)) < 0.7
+        allowed[np.arange(len(allowed)), rng.integers(0, 3, len(allowed))] = True
+    rules = "at most 1 segment of a  penalty 0.7\nnot both a and b  hard"
+    options = {"schema": Schema(LABELS.names, "plain"), "any_label": any_label, "allowed": allowed}
+    found = csinf.decode(predictions, rules, **options)
+    for i, (decoding, problem) in enumerate(zip(found, found.problems, strict=True)):
+        alone = find_decoder("auto").decode(problem)
+        assert decoding.certificate.status is alone.certificate.status
+        assert decoding.score == pytest.approx(alone.score)
+        a, b = found.problems.offsets[i : i + 2]
+        if decoding.states is None:
+            assert (found.labels[a:b] == -1).all()
+            continue
+        assert problem.score(decoding.states) == pytest.approx(decoding.score)
+        assert LABELS.decode(found.labels[a:b]) == decoding.labels
+    threads = csinf.decode(predictions, rules, threads=2, **options)
+    for name in ("states", "scores", "bounds", "iterations"):
+        assert getattr(threads, name).tolist() == getattr(found, name).tolist()
+
+
+def test_where_rules_leave_no_proposal_all_labels_are_tried():
+    rng = np.random.default_rng(3)
+    predictions = predictions_of([naive.random_case(rng, 3, 4) for _ in range(30)])
+    problems = csinf.problems(predictions, "at least 1 segment of c  hard\nat most 1 segment of c  penalty 1")
+    strict, found = csinf.decode_all(problems), csinf.decode_all(problems, fall_back=True)
+    empty = np.diff(problems.offsets) == 0
+    none = np.isneginf(strict.scores) & ~empty
+    assert 0 < none.sum() < len(problems)
+    assert found.problems.any_label.tolist() == np.isneginf(strict.scores).tolist()
+    assert (found.scores[~empty] > -np.inf).all()
+    assert found.scores[~none].tolist() == strict.scores[~none].tolist()
+    every = csinf.decode_all(problems.with_any_label(np.arange(len(problems))))
+    assert found.scores[none] == pytest.approx(every.scores[none])
+    for decoding, is_empty in zip(found, empty.tolist(), strict=True):
+        assert is_empty or "c" in decoding.labels
+    for name in ("ilp", "lazy"):
+        same = csinf.decode_all(problems, name, fall_back=True)
+        assert same.scores == pytest.approx(found.scores)
+
+
+def test_a_sequence_that_does_not_exist():
+    problems = csinf.problems(one(("_ab", 1.0), ("ab_", 1.0)))
+    assert problems[-1].n_tokens == problems[0].n_tokens == 2
+    for batch in (problems, csinf.decode_all(problems)):
+        for i in (1, -2):
+            with pytest.raises(IndexError, match=r"sequence -?[12] of 1"):
+                batch[i]
 
 
 def test_mistakes_about_rules_are_sentences():

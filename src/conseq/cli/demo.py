@@ -198,7 +198,7 @@ def _show_change(trained: Trained) -> None:
     """Scores without and with the rules, what was proved, and what became better or worse."""
     import numpy as np
 
-    from conseq.evaluate import evaluate_ids
+    from conseq.metrics import evaluate_ids
 
     corpus = trained.held_out
     gold, schema = trained.labeller.gold_ids(corpus)

@@ -29,7 +29,7 @@ from conseq.cli.show import fits, on_terminal, percent, show, show_facts, show_t
 from conseq.cli.summary import Summary, decode_all
 
 if TYPE_CHECKING:
-    from conseq.evaluate import Confusion, Counts, Interval, Report
+    from conseq.metrics import Confusion, Counts, Interval, Report
 
 MOST_CONFUSIONS = 5
 MOST_LISTED = 40
@@ -78,8 +78,8 @@ def evaluate(
       conseq evaluate fields.model test.tsv --constraints fields.rules
       conseq evaluate ner.model test.tsv --json
     """
-    from conseq.evaluate import bootstrap as resampled
-    from conseq.evaluate import evaluate_ids
+    from conseq.metrics import bootstrap as resampled
+    from conseq.metrics import evaluate_ids
 
     labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
     corpus = read_gold(data, Reading(format, columns, tokens).of_model(labeller))

@@ -1,13 +1,18 @@
 """Help that is quick and grouped: plain text, options under headings, examples as they were written.
 
-Typer's own coloured help takes longer to import than the help may take.
+Typer's own coloured help takes longer to import than the help may take. What a help text lists in braces
+comes from a table (`TABLES`), which is imported when that text is shown, not before.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
+
+TABLES = {"families": ("conseq.mining.families", "FAMILIES")}
+"""Name in braces ─→ the module and the name of the table."""
 
 
 class Command(TyperCommand):
@@ -70,9 +75,22 @@ def _heading(param: Any) -> str:
 
 
 def _record(param: Any) -> tuple[str, str]:
+    text = _filled(param.help or "")
     if param.param_type_name == "argument":
-        return _metavar(param), param.help or ""
+        return _metavar(param), text
     default = param.default
     told = param.show_default and default is not None and not isinstance(default, bool)
     shown = f"  [{getattr(default, 'value', default)}]" if told else ""
-    return _option(param), f"{param.help or ''}{shown}"
+    return _option(param), f"{text}{shown}"
+
+
+def _filled(text: str) -> str:
+    """A help text with the names of its tables.
+
+    >>> _filled("one of {families}")[:21]
+    'one of only-one, hier'
+    """
+    for name, (module, table) in TABLES.items():
+        if f"{{{name}}}" in text:
+            text = text.replace(f"{{{name}}}", ", ".join(getattr(import_module(module), table)))
+    return text

@@ -195,10 +195,10 @@ def _head(path: str) -> Block:
 
 def load_model(path: str, threads: int | None) -> Labeller:
     """A model, to be used with `threads` threads (None: all processors)."""
-    from conseq.labeller import load_labeller
+    from conseq.labeller import load
 
-    labeller = load_labeller(path)
-    labeller.threads = threads
+    labeller = load(path)
+    labeller.n_jobs = threads
     return labeller
 
 

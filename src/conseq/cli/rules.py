@@ -1,17 +1,69 @@
-"""Which rules a model obeys, and how.  --constraints, --decoder, --limit ─→ a labeller that does so"""
+"""Which rules a model obeys, and how.
+
+--constraints, --decoder, --limit     ─→ a labeller that does so
+--families, --penalties, --importance ─→ the recipe by which `mine` and `train` learn rules
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from conseq.cli.options import option
 from conseq.cli.outcome import misused, say
 
 if TYPE_CHECKING:
     from conseq.labeller import Labeller
+    from conseq.mining import Recipe
 
 NONE, LEARN = "none", "learn"
+
+
+PANEL = "Rules"
+
+
+@dataclass(frozen=True)
+class RecipeOptions:
+    """How rules are learned; with the defaults as `train --constraints learn` learns them."""
+
+    families: Annotated[
+        str | None,
+        option(PANEL, "NAMES", "Kinds of rules, with commas between: {families}; or all."),
+    ] = None
+    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How prices are found.")] = (
+        "perceptron"
+    )
+    importance: Annotated[
+        float,
+        option(
+            PANEL, "X", "Keep rules that the model breaks so many times as often as the gold labels.", min=0
+        ),
+    ] = 1.2  # fmt: skip
+    broken: Annotated[
+        int, option(PANEL, "N", "Keep rules that the model breaks in so many sequences.", min=1)
+    ] = 3
+    most: Annotated[
+        int | None,
+        option(
+            PANEL, "N", "Keep so many rules at most, those that the model breaks most often.", min=1
+        ),
+    ] = None  # fmt: skip
+
+    def recipe(self) -> Recipe:
+        """The recipe; ends if a name is not known."""
+        from conseq.mining import FAMILIES, PENALTIES, Recipe, Screen
+
+        families = [name.strip() for name in (self.families or "").split(",")]
+        if self.families is None or families == ["all"]:
+            families = list(Recipe.families if self.families is None else FAMILIES)
+        unknown = [name for name in families if name not in FAMILIES]
+        if unknown:
+            misused(f"there is no family {unknown[0]!r} of rules; there are: {', '.join(FAMILIES)}")
+        if self.penalties not in PENALTIES:
+            misused(f"there are no penalties {self.penalties!r}; choose one of {', '.join(PENALTIES)}")
+        screen = Screen(importance=self.importance, broken=self.broken)
+        return Recipe(tuple(families), screen, self.most, self.penalties)
 
 
 @dataclass(frozen=True)

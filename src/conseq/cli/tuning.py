@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The options chosen, their score on held-out data, of how many settings, and the seconds it took."""
+    """The options chosen, by the command's names, their score on held-out data, of how many settings, and the
+    seconds it took."""
 
     options: dict[str, Any]
     score: float | None
@@ -28,8 +30,11 @@ class Tuned:
         return {"options": self.options, "score": self.score, "settings": self.settings}
 
 
-def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine) -> Tuned:
-    """Choose options of a labeller and set them; interrupted, those that were best so far."""
+def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine, names: Mapping[str, str]) -> Tuned:
+    """Choose options of a labeller and set them; interrupted, those that were best so far.
+
+    names    command's name ─→ labeller's, where an option has two
+    """
     from conseq.labeller.tuning import tune
 
     clock = Clock()
@@ -44,7 +49,9 @@ def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine) -> Tuned:
         say("interrupted while settings were tried; going on with the best so far")
     labeller.set_params(**best)
     settings = len(search.rounds[0].trials) if search.rounds else 1
-    return Tuned(best, search.score, settings, clock.seconds())
+    of_command = {own: name for name, own in names.items()}
+    options = {of_command.get(name, name): value for name, value in best.items()}
+    return Tuned(options, search.score, settings, clock.seconds())
 
 
 def tuned_sentence(tuned: dict[str, Any]) -> str:

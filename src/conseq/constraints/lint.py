@@ -14,16 +14,18 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from conseq import constraints as library
 from conseq.constraints import names, writing
 from conseq.constraints.base import HARD, Constraint
-from conseq.constraints.satisfiable import Row, Space, impossible, not_empty, row_of, seems_impossible
+from conseq.constraints.conflict import conflicts
+from conseq.constraints.satisfiable import Row, Space, Together, impossible, not_empty, row_of
 from conseq.errors import RuleError
 from conseq.schema import Schema
 
 UNKNOWN, DUPLICATE, NEVER, CONTRADICTION = "unknown", "duplicate", "never", "contradiction"
+ROUNDS = 50
+"""Sets of rules that are tried until contradictions need not be the smallest any more."""
 
 
 @dataclass(frozen=True)
@@ -139,51 +141,20 @@ def _unbreakable(rule: Constraint, row: Row | None, space: Space) -> bool:
 
 
 def _contradictions(rules: Sequence[Constraint], rows: dict[int, Row], space: Space) -> Iterator[Finding]:
-    """Smallest sets of rules that contradict each other; no rule is in two of them.
+    """Sets of rules that contradict each other, the smallest first; no rule is in two of them.
 
     They are sought with counts of moderate size, and proved for any counts once they are found.
     """
-    some_label = not_empty(space)
     most = 1000 + 10 * sum(row.size for row in rows.values())
-
-    def clash(some: Sequence[int]) -> bool:
-        return seems_impossible(space, [some_label, *(rows[i] for i in some)], most)
-
-    left = list(rows)
-    while left and clash(left):
-        conflict = smallest(left, clash)
-        if impossible(space, [some_label, *(rows[i] for i in conflict)]):
+    for found in conflicts(rows, Together(space, rows, most), ROUNDS):
+        conflict = sorted(found)
+        if impossible(space, [not_empty(space), *(rows[i] for i in conflict)]):
             yield Finding(CONTRADICTION, tuple(conflict), _sentence_on_conflict([rules[i] for i in conflict]))
-        left = [i for i in left if i not in conflict]
 
 
 def _sentence_on_conflict(rules: Sequence[Constraint]) -> str:
     together = " together" if len(rules) > 1 else ""
     return f"no sequence satisfies {_said(rules)}{together}; soften or remove one"
-
-
-Item = TypeVar("Item")
-
-
-def smallest(items: Sequence[Item], holds: Callable[[Sequence[Item]], bool]) -> list[Item]:
-    """A part of the items for which something still holds, but for no part of it: leaves out what it can.
-
-    >>> smallest(range(100), lambda some: {7, 42} <= set(some))
-    [7, 42]
-    """
-    kept = list(items)
-    size = max(1, len(kept) // 2)
-    while True:
-        at = 0
-        while at < len(kept):
-            rest = kept[:at] + kept[at + size :]
-            if holds(rest):
-                kept = rest
-            else:
-                at += size
-        if size == 1:
-            return kept
-        size //= 2
 
 
 def _said(rules: Sequence[Constraint]) -> str:

@@ -1,6 +1,6 @@
 """Can rules hold together at all? A small integer program over what occurs in a sequence and how often.
 
-    rules ─→ rows over counts and presence ─→ possible? (scipy.optimize.milp)
+    rules ─→ rows over counts and presence ─→ integer program ─→ numbers that satisfy them, or none
 
 Of a labelling it knows only which labels occur, and how many segments there are of each type:
 
@@ -15,9 +15,9 @@ or tokens are left out, and what is proved without them holds with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from conseq.constraints import names
 from conseq.constraints.base import Constraint
 from conseq.errors import RuleError
 from conseq.schema import Schema
+from conseq.solver import Assembly, Outcome
 
 MOST = 1_000_000
 """Counts beyond this are not told apart from a presence of 0 by a solver that works in floating point."""
@@ -72,6 +73,12 @@ class Row:
         above = [Row(self.counts, self.presence, low=self.high + 1)] if self.high < math.inf else []
         return below + above
 
+    def holds(self, occur: Set[int], counts: Sequence[int]) -> bool:
+        """Whether it does where these labels occur, with so many segments of each type."""
+        total = sum(weight * counts[type] for type, weight in self.counts.items())
+        total += sum(weight * bool(occur & labels) for labels, weight in self.presence.items())
+        return self.low <= total <= self.high
+
     @property
     def size(self) -> float:
         """At least the norm of its weights of counts and its bound."""
@@ -104,25 +111,47 @@ def not_empty(space: Space) -> Row:
     return Row({}, {frozenset(range(space.n_labels)): 1}, low=1)
 
 
-def seems_impossible(space: Space, rows: Sequence[Row], most: float) -> bool:
-    """Whether no numbers satisfy the rows if no count is above `most`."""
-    from scipy.optimize import Bounds, milp
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Decides which rows can hold together in a sequence that is not empty, if no count is above `most`."""
 
-    size, counted = _size(space, rows)
-    upper = np.r_[np.ones(size - counted), np.full(counted, most)]
-    result = milp(
-        np.zeros(size),
-        constraints=_matrix(size, [*_meanings(space, rows, most), *_demands(space, rows)]),
-        bounds=Bounds(0, upper),
-        integrality=np.ones(size),
-    )
-    return bool(result.status == _INFEASIBLE)
+    space: Space
+    rows: Mapping[int, Row]
+    most: float
+
+    def holding(self, items: Set[int]) -> set[int] | None:
+        """Rows that hold together and include the given ones; None if these cannot hold together."""
+        chosen = [not_empty(self.space), *(self.rows[i] for i in items)]
+        found = numbers(self.space, chosen, self.most)
+        if found is None:
+            return None
+        return {i for i, row in self.rows.items() if row.holds(*found)} | items
+
+    def quickly(self, items: Set[int]) -> set[int] | None:
+        """The same: it does not take long."""
+        return self.holding(items)
 
 
 def impossible(space: Space, rows: Sequence[Row]) -> bool:
     """Whether it is proved that no numbers satisfy the rows, however large."""
     most = _enough(rows)
-    return most <= MOST and seems_impossible(space, rows, most)
+    return most <= MOST and numbers(space, rows, most) is None
+
+
+def numbers(space: Space, rows: Sequence[Row], most: float) -> tuple[set[int], list[int]] | None:
+    """The labels that occur and how many segments there are of each type where all rows hold and no count is
+    above `most`; None if there is no such thing."""
+    p, n = _places(space, rows)
+    found = _program(space, rows, p, n, most).solve()
+    if found.outcome is Outcome.INFEASIBLE:
+        return None
+    assert found.values is not None, "nothing stops the solver"
+    values = found.values.round().astype(np.int64)
+    occur = set(np.flatnonzero(values[: space.n_labels]).tolist())
+    counts = [int(bool(occur & labels)) for labels in space.types]  # one segment where no row counts them
+    for type, place in n.items():
+        counts[type] = int(values[place])
+    return occur, counts
 
 
 def _types_of(schema: Schema, name: str) -> tuple[int, ...]:
@@ -173,17 +202,31 @@ def _enough(rows: Iterable[Row]) -> float:
 Line = tuple[dict[int, float], float, float]
 """Weights of variables, and the least and the most that the sum may be."""
 
-_INFEASIBLE = 2
-"""The status of scipy's milp."""
+Thing = TypeVar("Thing")
+Places = dict[Thing, int]
+"""Where the variable of a thing stands."""
 
 
-def _size(space: Space, rows: Sequence[Row]) -> tuple[int, int]:
-    """How many variables there are, and how many of them are counts."""
-    p, n = _places(space, rows)
-    return space.n_labels + len(p) + len(n), len(n)
+def _program(
+    space: Space, rows: Sequence[Row], p: Places[frozenset[int]], n: Places[int], most: float
+) -> Assembly:
+    """The program that is feasible just if numbers satisfy the rows and no count is above `most`."""
+    lines = [*_meanings(space, p, n, most), *_demands(rows, p, n)]
+    weights, low, high = zip(*lines, strict=True)
+    program = Assembly()
+    program.add_columns(np.zeros(space.n_labels + len(p)), integral=True)
+    program.add_columns(np.zeros(len(n)), most, integral=True)
+    program.add_rows(
+        low,
+        high,
+        np.repeat(np.arange(len(lines)), [len(line) for line in weights]),
+        np.array([place for line in weights for place in line], dtype=np.int64),
+        np.array([weight for line in weights for weight in line.values()], dtype=np.float64),
+    )
+    return program
 
 
-def _places(space: Space, rows: Sequence[Row]) -> tuple[dict[frozenset[int], int], dict[int, int]]:
+def _places(space: Space, rows: Sequence[Row]) -> tuple[Places[frozenset[int]], Places[int]]:
     """Where the presence of each set of labels and the count of each type stand among the variables."""
     types = dict.fromkeys(type for row in rows for type in row.counts)
     sets = dict.fromkeys([*(s for row in rows for s in row.presence), *(space.types[t] for t in types)])
@@ -191,9 +234,8 @@ def _places(space: Space, rows: Sequence[Row]) -> tuple[dict[frozenset[int], int
     return p, {type: space.n_labels + len(p) + i for i, type in enumerate(types)}
 
 
-def _meanings(space: Space, rows: Sequence[Row], most: float) -> Iterator[Line]:
+def _meanings(space: Space, p: Places[frozenset[int]], n: Places[int], most: float) -> Iterator[Line]:
     """What ties p to o and n to p."""
-    p, n = _places(space, rows)
     for labels, place in p.items():
         occur = dict.fromkeys(labels, 1.0)
         yield occur | {place: -1.0}, 0.0, math.inf
@@ -203,19 +245,9 @@ def _meanings(space: Space, rows: Sequence[Row], most: float) -> Iterator[Line]:
         yield {place: 1.0, p[space.types[type]]: -most}, -math.inf, 0.0
 
 
-def _demands(space: Space, rows: Sequence[Row]) -> Iterator[Line]:
+def _demands(rows: Sequence[Row], p: Places[frozenset[int]], n: Places[int]) -> Iterator[Line]:
     """The rows themselves."""
-    p, n = _places(space, rows)
     for row in rows:
         counts = {n[type]: float(weight) for type, weight in row.counts.items()}
         present = {p[labels]: float(weight) for labels, weight in row.presence.items()}
         yield counts | present, row.low, row.high
-
-
-def _matrix(size: int, lines: Sequence[Line]) -> Any:
-    from scipy.optimize import LinearConstraint
-
-    matrix = np.zeros((len(lines), size))
-    for i, (weights, _, _) in enumerate(lines):
-        matrix[i, list(weights)] = list(weights.values())
-    return LinearConstraint(matrix, [low for _, low, _ in lines], [high for _, _, high in lines])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,53 @@ from conseq.schema.scheme import AUTO, Scheme, detect_scheme
 
 Labels = Iterable[Any] | Mapping[int, str] | None
 
+OneSequence = Sequence[Sequence[float]]
+Sequences = Sequence[NDArray[Any]] | Sequence[Sequence[Sequence[float]]]
+"""Scores whose type tells what `decode` gives; an array may have two axes or three, so it may be either."""
 
+
+@overload
+def decode(
+    unary: OneSequence,
+    pairwise: ArrayLike | None = ...,
+    start: ArrayLike | None = ...,
+    end: ArrayLike | None = ...,
+    labels: Labels = ...,
+    constraints: Rules = ...,
+    decoder: str | Decoder = ...,
+    scheme: Scheme | str | None = ...,
+    tokens: Sequence[Any] | None = ...,
+    limits: Limits | Mapping[str, float] | None = ...,
+    n_best: int = ...,
+) -> Decoding: ...
+@overload
+def decode(
+    unary: Sequences,
+    pairwise: ArrayLike | None = ...,
+    start: ArrayLike | None = ...,
+    end: ArrayLike | None = ...,
+    labels: Labels = ...,
+    constraints: Rules = ...,
+    decoder: str | Decoder = ...,
+    scheme: Scheme | str | None = ...,
+    tokens: Sequence[Any] | None = ...,
+    limits: Limits | Mapping[str, float] | None = ...,
+    n_best: int = ...,
+) -> list[Decoding]: ...
+@overload
+def decode(
+    unary: Any,
+    pairwise: ArrayLike | None = ...,
+    start: ArrayLike | None = ...,
+    end: ArrayLike | None = ...,
+    labels: Labels = ...,
+    constraints: Rules = ...,
+    decoder: str | Decoder = ...,
+    scheme: Scheme | str | None = ...,
+    tokens: Sequence[Any] | None = ...,
+    limits: Limits | Mapping[str, float] | None = ...,
+    n_best: int = ...,
+) -> Decoding | list[Decoding]: ...
 def decode(
     unary: Any,
     pairwise: ArrayLike | None = None,
@@ -41,7 +87,7 @@ def decode(
     tokens: Sequence[Any] | None = None,
     limits: Limits | Mapping[str, float] | None = None,
     n_best: int = 1,
-) -> Any:
+) -> Decoding | list[Decoding]:
     """The best labels for scores that come from anywhere, under rules, with a certificate.
 
     unary        [T,Y], the score of each label at each token: logarithms, −inf for what is forbidden. One

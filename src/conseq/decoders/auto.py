@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ from conseq.errors import ConseqError
 from conseq.kernels import chain, softdd
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
-from conseq.threads import map_chunks
+from conseq.threads import map_chunks, run
 
 FIRST_RUNS = 6
 """Runs of Soft-DD before product states are searched."""
@@ -84,24 +85,35 @@ def find_decoder(name: str | Decoder) -> Decoder:
 
 def decode_all(
     problems: Problems, decoder: str | Decoder = "auto", *, limits: Limits = NO_LIMITS, threads: int = 1
-) -> Decodings:
+) -> Decodings[Problems]:
     """The answers for all sequences."""
     chosen = find_decoder(decoder)
     decodings = Decodings.empty(problems)
-    if isinstance(chosen, Auto):
-        potentials = with_local_constraints(problems)
+    if not isinstance(chosen, Auto):
+        decode_each(decodings, np.arange(len(problems)), chosen, limits, threads)
+        return decodings
+    potentials = with_local_constraints(problems)
 
-        def work(first: int, last: int) -> None:
-            _decode_range(decodings, potentials, limits, first, last)
+    def work(first: int, last: int) -> None:
+        _decode_range(decodings, potentials, limits, first, last)
 
-    else:
-
-        def work(first: int, last: int) -> None:
-            for i in range(first, last):
-                decodings.put(i, chosen.decode(problems[i], limits=limits))
-
-    map_chunks(work, chunks(problems.potentials, threads), threads)
+    map_chunks(work, chunks(potentials, threads), threads)
     return decodings
+
+
+def decode_each(
+    decodings: Decodings,
+    sequences: NDArray[np.int64],
+    decoder: Decoder,
+    limits: Limits = NO_LIMITS,
+    threads: int = 1,
+) -> None:
+    """Fill in the answers for some sequences, each decoded by itself, whatever states it has."""
+
+    def work(i: int) -> None:
+        decodings.put(i, decoder.decode(decodings.problems[i], limits=limits))
+
+    run([partial(work, i) for i in sequences.tolist()], threads)
 
 
 def _decode_range(

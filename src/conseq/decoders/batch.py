@@ -8,48 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
-from conseq.problem import TOLERANCE, Certificate, Decoding, Problems
+from conseq.problem import TOLERANCE, Certificate, Decoding, ProblemBatch
 
 Floats = NDArray[np.float64]
-
-
-class Found(Protocol):
-    """The answers for N sequences of T tokens, K rules; a sequence without a labelling scores −inf."""
-
-    @property
-    def rules(self) -> Sequence[Constraint]: ...
-
-    @property
-    def labels(self) -> NDArray[np.int32]: ...  # [T], −1 where there is no labelling
-
-    @property
-    def scores(self) -> Floats: ...  # [N]
-
-    @property
-    def iterations(self) -> Floats: ...  # [N]
-
-    @property
-    def certified(self) -> NDArray[np.bool_]: ...  # [N]
-
-    @property
-    def violations(self) -> Floats: ...  # [N,K]
-
-    def __getitem__(self, i: int) -> Decoding: ...
-
-    def __iter__(self) -> Iterator[Decoding]: ...
+Batch = TypeVar("Batch", bound=ProblemBatch)
 
 
 @dataclass(frozen=True, eq=False)
-class Decodings:
+class Decodings(Generic[Batch]):
     """The answers for N sequences. A sequence without a labelling has states of −1 and the score −inf."""
 
-    problems: Problems
+    problems: Batch
     states: NDArray[np.int32]  # [T]
     scores: Floats  # [N]
     bounds: Floats  # [N]
@@ -57,17 +32,16 @@ class Decodings:
     seconds: Floats  # [N]
 
     @classmethod
-    def empty(cls, problems: Problems) -> Decodings:
+    def empty(cls, problems: Batch) -> Decodings[Batch]:
         """Arrays to be filled in: no labelling, nothing proved."""
-        n, tokens = len(problems), problems.potentials.n_tokens
+        n, tokens = len(problems), int(problems.offsets[-1])
         scores, bounds = np.full(n, -np.inf), np.full(n, np.inf)
         return cls(problems, np.full(tokens, -1, dtype=np.int32), scores, bounds, np.zeros(n), np.zeros(n))
 
     def put(self, i: int, decoding: Decoding) -> None:
         """Fill in the answer for one sequence."""
-        a, b = self.problems.potentials.bounds(i)
-        if decoding.states is not None:
-            self.states[a:b] = decoding.states
+        a, b = self.problems.offsets[i : i + 2].tolist()
+        self.states[a:b] = -1 if decoding.states is None else decoding.states
         self.scores[i] = decoding.score
         certificate = decoding.certificate
         self.bounds[i] = certificate.bound
@@ -77,16 +51,16 @@ class Decodings:
         return len(self.scores)
 
     def __getitem__(self, i: int) -> Decoding:
-        a, b = self.problems.potentials.bounds(i)
-        found = bool(self.scores[i] > -np.inf)
-        score = float(self.scores[i])
-        certificate = Certificate.of(
-            score if found else None,
-            float(self.bounds[i]),
-            float(self.iterations[i]),
-            float(self.seconds[i]),
-        )
-        return Decoding(self.problems[i], self.states[a:b] if found else None, score, certificate)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"sequence {i} of {len(self)}")
+        a, b = self.problems.offsets[i % len(self) :][:2].tolist()
+        states = self.states[a:b] if self.scores[i] > -np.inf else None
+        return Decoding(self.problems[i], states, float(self.scores[i]), self.certificate(i))
+
+    def certificate(self, i: int) -> Certificate:
+        """How good the answer for one sequence is."""
+        score = float(self.scores[i]) if self.scores[i] > -np.inf else None
+        return Certificate.of(score, float(self.bounds[i]), float(self.iterations[i]), float(self.seconds[i]))
 
     def __iter__(self) -> Iterator[Decoding]:
         return (self[i] for i in range(len(self)))
@@ -98,7 +72,7 @@ class Decodings:
     @cached_property
     def labels(self) -> NDArray[np.int32]:
         """The labels' ids of all tokens, −1 where there is no labelling, [T]."""
-        return self.problems.potentials.labels(self.states)
+        return self.problems.labels(self.states)
 
     @cached_property
     def certified(self) -> NDArray[np.bool_]:

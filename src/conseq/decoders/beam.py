@@ -59,7 +59,8 @@ class Beam:
             lattice = Lattice.of(potentials, len(problem.schema), lowered(best.score))
             readers = Readers(problem, lattice, limits)
             wanted = readers.usable(violated(problem, paths.states))
-            rounds = bring_in(wanted, lambda active: self._round(best, readers, active), limits.iterations)
+            left = max(0, limits.iterations - 1)  # Viterbi was the first
+            rounds = bring_in(wanted, lambda active: self._round(best, readers, active), left)
         return best.decoding(iterations=1 + rounds)
 
     def _round(self, best: Best, readers: Readers, active: list[int]) -> list[int] | None:

@@ -2,15 +2,12 @@
 
     Problem ─→ smallest_conflict ─→ rules;  explain_infeasible ─→ one sentence
 
-A conflict has a rule outside every set of rules that can hold together: it hits the complements of all such
-sets. A smallest set that hits those known so far is either in conflict, and then a smallest conflict, or can
-hold, which gives one more complement to hit (implicit hitting sets).
+`constraints/conflict.py` says which sets of rules are tried; here is the oracle of what can hold together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from contextlib import suppress
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
+from conseq.constraints.conflict import conflicts
 from conseq.constraints.program import Program
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.ilp import ILP
 from conseq.decoders.lattice.lattice import Lattice, Reader
 from conseq.decoders.lattice.satisfy import Undecided, satisfy
 from conseq.problem import Problem, Status
-from conseq.solver import Assembly
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()
@@ -44,18 +41,8 @@ def smallest_conflict(
     does not say; if the limits stop it before it knows, `Undecided` is raised.
     """
     oracle = Oracle.of(problem, decoder, limits)
-    if oracle.holding(()) is None:
-        return []
-    to_hit: list[frozenset[int]] = []
-    while True:
-        rules = smallest_hitting(to_hit)
-        holding = oracle.holding(rules)
-        if holding is None:
-            return [problem.program.rules[r] for r in sorted(rules)]
-        others = oracle.hard - oracle.grown(holding)
-        if not others:
-            return None
-        to_hit.append(others)
+    rules = next(conflicts(oracle.hard, oracle), None)
+    return None if rules is None else [problem.program.rules[r] for r in sorted(rules)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,28 +59,32 @@ class Oracle:
         hard = frozenset(c.rule for c in problem.charges if np.isinf(c.penalty))
         return cls(_without_scores(problem), decoder, limits, hard)
 
-    def holding(self, rules: Iterable[int], hasty: bool = False) -> frozenset[int] | None:
-        """Hard rules that hold together and include the given ones; None if these cannot hold together.
-
-        In haste the decoder is not asked.
-        """
-        chosen = set(rules)
+    def holding(self, items: Set[int]) -> frozenset[int] | None:
+        """Hard rules that hold together and include the given ones; None if these cannot hold together."""
         try:
-            states = self._searched(chosen, HASTY_NODES if hasty else NODES)
+            states = self._searched(items, NODES)
         except Undecided:
-            if hasty:
-                raise
-            states = self._decoded(chosen)
-        if states is None:
-            return None
-        broken = self.problem.program.rule_of[self.problem.violations(states) > 0]
-        return (self.hard - frozenset(broken.tolist())) | chosen  # rounding must not lose a chosen one
+            states = self._decoded(items)
+        return None if states is None else self._satisfied(states) | items
 
-    def _searched(self, chosen: set[int], most_nodes: int) -> NDArray[np.int32] | None:
+    def quickly(self, items: Set[int]) -> frozenset[int] | None:
+        """The same without the decoder: None also where a short search does not find out."""
+        try:
+            states = self._searched(items, HASTY_NODES)
+        except Undecided:
+            return None
+        return None if states is None else self._satisfied(states) | items
+
+    def _satisfied(self, states: NDArray[np.int32]) -> frozenset[int]:
+        """The hard rules that a labelling satisfies; rounding may lose some."""
+        broken = self.problem.program.rule_of[self.problem.violations(states) > 0]
+        return self.hard - frozenset(broken.tolist())
+
+    def _searched(self, chosen: Set[int], most_nodes: int) -> NDArray[np.int32] | None:
         readers = [reader for rule, reader in self._readers if rule in chosen]
         return satisfy(self._lattice, readers, most_nodes)
 
-    def _decoded(self, chosen: set[int]) -> NDArray[np.int32] | None:
+    def _decoded(self, chosen: Set[int]) -> NDArray[np.int32] | None:
         program = self.problem.program
         charges = tuple(c for c in program.charges if c.rule in chosen)
         part = replace(self.problem, program=replace(program, charges=charges))
@@ -111,14 +102,6 @@ class Oracle:
         hard = [c for c in self.problem.charges if np.isinf(c.penalty)]
         return [(c.rule, self._lattice.reader(self.problem, c)) for c in hard]
 
-    def grown(self, rules: frozenset[int]) -> frozenset[int]:
-        """A set around rules that hold together to which none can be added, as far as is decided in haste."""
-        for rule in sorted(self.hard):
-            if rule not in rules:
-                with suppress(Undecided):
-                    rules = self.holding(rules | {rule}, hasty=True) or rules
-        return rules
-
 
 def _without_scores(problem: Problem) -> Problem:
     """The problem of this sequence alone, with 0 for every finite score."""
@@ -134,25 +117,6 @@ def _one_sequence(problem: Problem) -> Program:
     corpus = problem.program.corpus
     fits = (corpus.offsets[:-1] == problem.first_token) & (corpus.lengths == problem.n_tokens)
     return replace(problem.program, corpus=corpus.select(np.flatnonzero(fits)[:1]))
-
-
-def smallest_hitting(sets: Sequence[Set[int]]) -> set[int]:
-    """A smallest set that has an element of each of these sets; none of them may be empty.
-
-    >>> smallest_hitting([{1, 2}, {2, 3}, {2}])
-    {2}
-    """
-    if not sets:
-        return set()
-    elements = np.array(sorted(set().union(*sets)))
-    assembly = Assembly()
-    columns = assembly.add_columns(np.full(len(elements), -1.0), integral=True)
-    for members in sets:
-        inside = columns[np.isin(elements, list(members))]
-        assembly.add_rows(1.0, np.inf, np.zeros(len(inside), dtype=np.int64), inside, np.ones(len(inside)))
-    values = assembly.solve().values
-    assert values is not None, "the set of all elements hits every set"
-    return set(elements[values > 0.5].tolist())
 
 
 def explain_infeasible(

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from conseq.decoders.auto import Auto
 from conseq.decoders.base import NO_LIMITS, Limits, bring_in
 from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManyStates, chain_of, too_many
 from conseq.decoders.lattice.search import lowered
 from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
-from conseq.kernels import nbest as kernel
+from conseq.kernels.lattice import chain_completions
 from conseq.potentials import Potentials
-from conseq.problem import Decoding, Problem, Problems
+from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
 
 States = NDArray[np.int32]
@@ -50,15 +50,17 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
 
 
 def n_best_all(
-    problems: Problems, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
+    problems: ProblemBatch, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
 ) -> list[list[Decoding]]:
     """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
-    potentials = with_local_constraints(problems)
+    together = with_local_constraints(problems) if isinstance(problems, Problems) else None
 
     def work(i: int, _: int) -> list[Decoding]:
-        a, b = potentials.bounds(i)
+        a, b = problems.offsets[i : i + 2].tolist()
         known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
-        return _ranked(problems[i], potentials[i], n, limits, known)
+        problem = problems[i]
+        potentials = with_local_constraints(problem) if together is None else together[i]
+        return _ranked(problem, potentials, n, limits, known)
 
     return map_chunks(work, range(len(problems) + 1), threads)
 
@@ -155,11 +157,10 @@ class Ranking:
 
 def _refine(ranking: Ranking, potentials: Potentials, limits: Limits) -> int:
     """Bring in what the best labellings violate until all is settled or a limit is met; the rounds."""
-    states, values = _without_rules(potentials, ranking.n)
-    wanted = ranking.offer(states)
-    ranking.prove(values, -np.inf)
     band = _Band(ranking, potentials, limits)
-    bring_in(wanted, band.solve, limits.iterations)
+    wanted = band.solve([])
+    if wanted is not None:
+        bring_in(wanted, band.solve, limits.iterations)
     return band.rounds
 
 
@@ -167,7 +168,12 @@ class _Band:
     """The labellings within a band below the bound, which grows until it has n of them."""
 
     def __init__(self, ranking: Ranking, potentials: Potentials, limits: Limits) -> None:
-        self.ranking, self.potentials, self.limits = ranking, potentials, limits
+        self.ranking, self.limits = ranking, limits
+        self.chain = chain_of(potentials)
+        self.ahead = np.empty(self.chain.unary.shape)
+        chain_completions(self.chain, self.ahead)
+        top = float((self.chain.start + self.chain.unary[0] + self.ahead[0]).max())
+        ranking.prove(np.full(ranking.n, top), top)
         self.lattice: Lattice | None = None
         self.charged: set[int] = set()  # the primitives in the lattice
         self.floor, self.width = -np.inf, FIRST_BAND
@@ -198,22 +204,17 @@ class _Band:
         ranking, problem, most = self.ranking, self.ranking.problem, self.limits.states
         if self.lattice is None:
             self.floor = max(lowered(ranking.floor), lowered(float(ranking.bounds[0]) - self.width))
-            self.lattice = Lattice.of(self.potentials, len(problem.schema), self.floor, most)
+            n_labels, edges = len(problem.schema), EDGES_PER_STATE * most
+            self.lattice = Lattice.above(self.chain, self.ahead, self.floor, n_labels, edges)
             self.charged = set()
+            if self.lattice is None:
+                raise TooManyStates(too_many(most))
         self.floor = max(lowered(ranking.floor), self.floor)
         for p in sorted(set(active) - self.charged, key=lambda p: _order(problem, p)):
             reader = self.lattice.reader(problem, problem.charges[p])
             self.lattice = self.lattice.under(reader, self.floor, most)
         self.charged.update(active)
         return self.lattice
-
-
-def _without_rules(potentials: Potentials, n: int) -> tuple[States, Floats]:
-    """The n best labellings under local rules alone."""
-    unary, pairwise, start, end, _, kind = potentials.arrays()
-    states, scores = np.empty((n, len(unary)), dtype=np.int32), np.empty(n)
-    found = kernel.nbest(unary, pairwise, start, end, kind, states, scores)
-    return states[:found], scores[:found]
 
 
 def _order(problem: Problem, p: int) -> tuple[bool, int]:

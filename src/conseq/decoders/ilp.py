@@ -1,11 +1,11 @@
-"""The integer linear program: a longest path through a lattice with rows for the constraints (Roth and Yih
-2005).
+"""The integer linear program: a longest path through a lattice, with rows for the constraints.
 
     Problem ─→ Lattice ─→ Assembly (edges, rows) ─→ HiGHS ─→ states, bound
 
     max Σ score_e · e − Σ penalty · violation,   e ∈ {0,1},   flow conservation at every node
 
-Exact for all constraints. Without constraints the program is a longest path, whose relaxation is whole.
+Exact for all constraints (Roth and Yih 2005; Fersini et al. 2014). Without constraints the program is a
+longest path, whose relaxation is whole.
 """
 
 from __future__ import annotations

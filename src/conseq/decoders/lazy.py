@@ -138,6 +138,8 @@ def refine(best: Best, chain: ShiftedChain, first: list[int], limits: Limits) ->
     Leaves in `best` the optimum, or where a limit stopped it the best labelling and the bound so far.
     """
     search = _Widening(best, chain, limits)
+    if not first and not best.settled:
+        first = search.solve([]) or []
     bring_in(first, search.solve, limits.iterations)
     length, size = chain.chain.unary.shape
     return search.runs + search.work / (length * size * size) if search.runs else 0.0

@@ -1,8 +1,9 @@
-"""Two stages: the model's best score, then the labelling near it that breaks the rules least (Roth and Yih
-2005).
+"""Two stages: the model's best score, then the labelling near it that breaks the rules least.
 
 stage 1    Z* = max_y s(y), the constraints left out
 stage 2    min Σ penalty · violation over the band s(y) ≥ Z* − (1 − τ) · |Z*|; of equal costs the highest s(y)
+
+(Fersini et al. 2014)
 
 Problem ─→ Lattice of the band ─┬─→ Pareto fronts of the rules that matter ─┬─→ Decoding
                                 └─→ integer program, solved twice          ─┘

@@ -303,9 +303,8 @@ def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: 
     within = np.zeros(len(posterior))  # p(the path passes the node and keeps to the masks before it)
     entered = np.zeros(len(posterior), dtype=np.bool_)  # whether tokens of the span lie before the node
     for node in range(len(posterior)):
+        # a mass of 0 is handed on, for its targets are entered, too
         mass = within[node] if entered[node] else posterior[node]
-        if mass == 0.0:
-            continue
         for e in range(graph.first[node], graph.first[node + 1]):
             ends, fits = -1, True
             for i in range(steps.first[e], steps.first[e + 1]):

@@ -4,8 +4,9 @@
     rebuild
 
 Two states of the automaton at the same node are merged if from there on the same edges are charged the same,
-up to a constant that is charged beforehand; pairs from which the sink cannot be reached vanish. So an
-automaton that cannot tell the paths of the lattice apart leaves the lattice as it was.
+up to a constant that is charged beforehand; pairs from which the sink cannot be reached vanish, and so do
+edges with a gain of −inf. So an automaton that cannot tell the paths of the lattice apart leaves the lattice
+as it was.
 
     cost of an edge = Σ over its steps of cost[q, symbol];   inf: it must not be taken
     owed[i] = the least that pair i still has to pay; what is charged on an edge from i to j is
@@ -133,7 +134,7 @@ def look(
     for e in range(a, b):
         leads[e - a], costs[e - a] = -1, 0.0
         after, cost = step_over(machine, q, e)
-        if cost < np.inf:
+        if cost < np.inf and graph.gains[e] > -np.inf:
             j = find(pairs, graph.targets[e], after)
             if j >= 0 and same[j] >= 0:
                 leads[e - a], costs[e - a] = same[j], cost + owed[j]

@@ -7,12 +7,14 @@ core      SequenceLabeller: a conditional random field
 memory    MemoryLabeller: the labels of the tokens most like these
 tuning    options chosen on growing samples of the training data
 training  what a labeller learns from, and the report of how it went
-learning  the evidence that rules are learned from
+learning  rules for a model, and the evidence that they are learned from
 rules     what may be given as constraints ─→ Constraints
 answers   a batch of sequences with its labels: the sentence if there are none, n best, probabilities;
           trigram_answers for class trigrams
 saving    a labeller ↔ a model file
 """
+
+from __future__ import annotations
 
 import os
 
@@ -21,12 +23,12 @@ from conseq.labeller.core import SequenceLabeller
 from conseq.labeller.memory import MemoryLabeller
 from conseq.labeller.training import FitReport
 
-__all__ = ["LABELLERS", "FitReport", "Labeller", "MemoryLabeller", "SequenceLabeller", "load_labeller"]
+__all__ = ["LABELLERS", "FitReport", "Labeller", "MemoryLabeller", "SequenceLabeller", "load"]
 
 LABELLERS: tuple[type[Labeller], ...] = (SequenceLabeller, MemoryLabeller)
 """Every kind of labeller."""
 
 
-def load_labeller(path: str | os.PathLike[str]) -> Labeller:
+def load(path: str | os.PathLike[str]) -> Labeller:
     """The labeller of a model file, whatever its kind."""
     return restored(LABELLERS, path)

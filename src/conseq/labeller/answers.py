@@ -1,11 +1,11 @@
 """What decoding found for a part of a corpus.
 
-Corpus, what was found ─→ Answers: labels, n best, probabilities, or one sentence if a sequence has no labels
+Corpus, Decodings ─→ Answers: labels, n best, probabilities, or one sentence if a sequence has no labels
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.batch import Decodings, Found
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.nbest import nbest
+from conseq.decoders.batch import Decodings
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.conflict import SHOWN_TOKENS, explain_infeasible
 from conseq.decoders.constrained_marginals import (
@@ -26,36 +24,62 @@ from conseq.decoders.constrained_marginals import (
 )
 from conseq.decoders.constrained_nbest import n_best_all
 from conseq.errors import InfeasibleError
-from conseq.problem import Decoding, Status
+from conseq.problem import Decoding, Problems, Status
 
 Alternatives = list[tuple[list[str], float]]
 """Labellings with their scores, best first."""
 
 
-class Answers(ABC):
+@dataclass(frozen=True, eq=False)
+class Answers:
     """A part of a corpus, the number of its first sequence in the whole, and what was found for it."""
 
     batch: Corpus
     first: int
-    decodings: Found
-    certificates: bool  # whether they say more than that Viterbi is exact
+    decodings: Decodings
+    certificates: bool = True  # whether they say more than that the best labels were found
+    threads: int = 1
+    limits: Limits = NO_LIMITS
+    votes: Callable[[], NDArray[np.float64]] | None = None  # [T,Y], where no probabilities are behind scores
 
-    @abstractmethod
+    @property
+    def chain(self) -> Problems | None:
+        """The problems, if all sequences have the same states."""
+        problems = self.decodings.problems
+        return problems if isinstance(problems, Problems) else None
+
     def n_best(self, n: int) -> list[Alternatives]:
         """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
+        problems, hint = self.decodings.problems, self.decodings.states
+        ranked = n_best_all(problems, n, self.limits, self.threads, hint)
+        return [[(d.labels, d.score) for d in best if d.labels is not None] for best in ranked]
 
-    @abstractmethod
     def marginals(self) -> NDArray[np.float64]:
-        """The probability of every label at every token under the rules, [T,Y]."""
+        """The probability of every label at every token, [T,Y].
+
+        It is that under the rules, and one sentence is raised where there are too many for that; or the share
+        of the votes, which rules do not change, if the model has nothing but votes.
+        """
+        if self.chain is None:
+            assert self.votes is not None, "scores that are no logarithms of probabilities come with votes"
+            return self.votes()
+        return constrained_marginals_all(self.chain, FOR_SUMS, self.threads, self.first).node
 
     @property
     def lattices(self) -> SpanProbabilities | None:
         """What gives segments their probabilities under the rules; None: nothing does."""
-        return None
+        if self.chain is None:
+            return None
+        return SpanProbabilities(self.chain, quick_limits(self.chain.potentials.n_states))
 
-    @abstractmethod
     def broken_without_rules(self) -> NDArray[np.int64]:
         """How many sequences would break each rule if there were no rules, [K]."""
+        problems = self.decodings.problems
+        if self.chain is None:
+            labels = problems.without_rules(self.threads)
+        else:
+            labels = viterbi(self.chain.potentials, self.threads).labels
+        return (problems.program.by_rule(problems.program.violations(labels)) > 0).sum(axis=0)
 
     def broken(self) -> NDArray[np.int64]:
         """How many sequences break each rule, [K]."""
@@ -68,55 +92,6 @@ class Answers(ABC):
             i = int(without[0])
             tokens = self.batch[i].tokens if self.batch.columns else []
             raise InfeasibleError(_why_none(self.decodings[i], self.first + i, tokens))
-
-
-@dataclass(frozen=True, eq=False)
-class ChainAnswers(Answers):
-    """Answers of a model whose sequences have one set of scores for all."""
-
-    batch: Corpus
-    first: int
-    decodings: Decodings
-    certificates: bool = True
-    threads: int = 1
-    limits: Limits = NO_LIMITS
-
-    def n_best(self, n: int) -> list[Alternatives]:
-        """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
-        problems = self.decodings.problems
-        if not problems.program.is_nonlocal.any():
-            return self._n_best_of_chain(n)
-        ranked = n_best_all(problems, n, self.limits, self.threads, hint=self.decodings.states)
-        return [[(d.labels, d.score) for d in best if d.labels is not None] for best in ranked]
-
-    def _n_best_of_chain(self, n: int) -> list[Alternatives]:
-        """The same where the rules look at single steps only, so that they are part of the scores."""
-        schema = self.decodings.problems.schema
-        ranked = nbest(with_local_constraints(self.decodings.problems), n, self.threads)
-        found = [[(schema.decode(ids), score) for ids, score in best] for best in ranked]
-        for i in np.flatnonzero(self.batch.lengths == 0).tolist():  # which no step charges
-            found[i] = [([], float(self.decodings.scores[i]))]
-        return found
-
-    def marginals(self) -> NDArray[np.float64]:
-        """The probability of every label at every token under the rules, [T,Y].
-
-        Raises with one sentence where there are too many rules for that.
-        """
-        problems = self.decodings.problems
-        return constrained_marginals_all(problems, FOR_SUMS, self.threads, self.first).node
-
-    @property
-    def lattices(self) -> SpanProbabilities:
-        """What gives segments their probabilities under the rules."""
-        problems = self.decodings.problems
-        return SpanProbabilities(problems, quick_limits(problems.potentials.n_states))
-
-    def broken_without_rules(self) -> NDArray[np.int64]:
-        """How many sequences would break each rule if there were no rules, [K]."""
-        problems = self.decodings.problems
-        labels = viterbi(problems.potentials, threads=self.threads).labels
-        return (problems.program.by_rule(problems.program.violations(labels)) > 0).sum(axis=0)
 
 
 def _why_none(found: Decoding, number: int, tokens: list[str]) -> str:

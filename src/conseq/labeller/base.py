@@ -24,16 +24,17 @@ from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.errors import ModelError, RuleError
-from conseq.estimator import Estimator
-from conseq.evaluate import Report, evaluate_ids, score_ids
+from conseq.estimator import Estimator, Group
 from conseq.io.objects import corpus_from
-from conseq.labelled import Chances, Labelled, label_corpus
+from conseq.labelled import Labelled, TokenMarginals, label_corpus
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.labeller.explanation import TokenExplanation
 from conseq.labeller.rules import rules_of
+from conseq.metrics import Report, evaluate_ids, score_ids
+from conseq.options import RuleOptions
 from conseq.problem import Decoding
 from conseq.schema import Schema, Scheme, convert_column
-from conseq.threads import cores
+from conseq.threads import threads_of
 
 AnyLabeller = TypeVar("AnyLabeller", bound="Labeller")
 
@@ -49,8 +50,10 @@ class Labeller(Estimator, ABC):
 
     decoder: str | Decoder
     limit: float | None
-    threads: int | None
+    scoring: str
+    n_jobs: int | None
     constraints: Any
+    rules = Group(RuleOptions)
     schema_: Schema
     source_scheme_: Scheme  # in which the training data was written
     columns_: list[str]  # of the training data
@@ -65,10 +68,6 @@ class Labeller(Estimator, ABC):
     def untrained(self) -> Self:
         """A labeller with the same options and no rules, to be trained."""
         return type(self)(**{**self.get_params(), "constraints": None})
-
-    @abstractmethod
-    def _scored_by(self) -> str:
-        """What `score` measures, by its name in `METRICS`."""
 
     @abstractmethod
     def _answers(
@@ -92,7 +91,12 @@ class Labeller(Estimator, ABC):
     @property
     def n_threads(self) -> int:
         """The threads that it uses."""
-        return self.threads or cores()
+        return threads_of(self.n_jobs)
+
+    @property
+    def classes_(self) -> list[str]:
+        """The labels that it knows, once it is trained."""
+        return list(self.schema_.labels)
 
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
@@ -184,8 +188,8 @@ class Labeller(Estimator, ABC):
             result = Labelled(replace(s, nbest=b) for s, b in zip(result, best, strict=True))
         if with_marginals:
             node = found.batch.split(found.marginals())
-            chances = (Chances(self.schema_.labels, p) for p in node)
-            result = Labelled(replace(s, marginals=p) for s, p in zip(result, chances, strict=True))
+            each = (TokenMarginals(self.schema_.labels, p) for p in node)
+            result = Labelled(replace(s, marginals=p) for s, p in zip(result, each, strict=True))
         return result
 
     def answers(
@@ -223,11 +227,11 @@ class Labeller(Estimator, ABC):
         return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
 
     def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
-        """The metric chosen on labelled sequences, span F1 unless there is an option for it."""
+        """What `scoring` names on labelled sequences, from 0 to 1."""
         self._check_fitted()
         corpus = corpus_from(X, y)
         gold, schema = self.gold_ids(corpus)
-        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self._scored_by())
+        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.scoring)
 
     def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
         """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""

@@ -15,36 +15,38 @@ from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
-from conseq.decoders.auto import decode_all
+from conseq.decoders.auto import decode_all, find_decoder
 from conseq.decoders.base import Decoder
 from conseq.decoders.batch import Decodings
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
-from conseq.evaluate import score_ids
+from conseq.estimator import Group
 from conseq.features import FeatureExtractor, Template
 from conseq.features.design import Design
 from conseq.io.objects import corpus_from
 from conseq.labeller import learning, saving
-from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.answers import Answers
 from conseq.labeller.base import BATCH, Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
-from conseq.labeller.learning import FOLDS, gather
+from conseq.labeller.learning import gather
 from conseq.labeller.rules import LEARN, rules_of
 from conseq.labeller.training import (
     FitReport,
     TrainingData,
-    check_options,
     optimiser_for,
     templates_for,
 )
-from conseq.mining.recipe import Learned, Recipe, Stage, learn_rules
+from conseq.metrics import score_ids
+from conseq.mining.recipe import Learned, Recipe, Stage, learn_from
 from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
+from conseq.options import RuleOptions, Training
 from conseq.potentials import Potentials
 from conseq.problem import Problems
 from conseq.schema import Schema, Scheme
 from conseq.shards import Shards
+from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
 
@@ -52,7 +54,7 @@ class SequenceLabeller(Labeller):
     """Learns to label sequences with a conditional random field, and labels new ones.
 
     >>> X, y = [["Ann", "sleeps"], ["Bob", "runs"]], [["B-PER", "O"], ["B-PER", "O"]]
-    >>> labeller = SequenceLabeller(features="ner", threads=1).fit(X, y)
+    >>> labeller = SequenceLabeller(features="ner", n_jobs=1).fit(X, y)
     >>> labeller.predict([["Cleo", "sleeps"]])
     [['B-PER', 'O']]
     >>> careful = labeller.with_constraints("at least 2 segments of PER  hard")
@@ -61,79 +63,71 @@ class SequenceLabeller(Labeller):
 
     features      a preset (chunk, ner, fields, letters, classic) or a list of templates; attributes given per
                   token need none
-    algorithm     lbfgs, ap (averaged perceptron; without c2) or adagrad (stochastic gradients)
-    c1, c2        weights of the L1 and the squared L2 norm; c1 for lbfgs only
-    max_iterations, delta, period    when training stops (CRFsuite's meaning); for ap and adagrad iterations
-                  are epochs, 10 and 20 unless given
-    seed          of the order in which ap and adagrad see the sequences
-    min_count     attributes seen less often are left out
-    scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
-    legal         decode legal label sequences only
-    constraints   rules that labels obey: a text in the language of rules, the path of a rule file, a list of
-                  rules or lines, or None; "learn": rules and prices are learned from the training data; a
-                  trained model gets others by `with_constraints`
-    recipe        how rules are learned (`conseq.mining.Recipe`); None: the usual way
-    folds         models trained without a part of the data, so that rules are learned from data that a model
-                  has not seen; 0: rules are learned from development data alone
-    decoder       how the best labels are found: auto, viterbi, lazy, dual, ilp, twostage, beam, wcsp,
-                  enumerate; or a decoder with its options, of which a model file keeps the name; the band of
-                  twostage is chosen where rules are learned
-    limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
-    transitions, boundaries    weights for neighbouring labels, and for the first and last one
     lexicons      name → entries, for the attribute lexicon(name)
-    metric        what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy,
+    scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
+    scoring       what `score` and development data measure: span_f1, span_strict_f1, span_leaf_f1, accuracy,
                   sequence_accuracy
-    threads       None: all processors
+    n_jobs        threads; None or −1: all processors
+    algorithm … boundaries    how it is trained: the fields of `conseq.Training`
+    constraints … limit       rules, and how labels are found under them: the fields of `conseq.RuleOptions`
+    training, rules           the same as objects: training=Training(c2=1.0)
+
+    A trained model gets other rules by `with_constraints`. Of a decoder with options a model file keeps the
+    name; the band of twostage is chosen where rules are learned.
     """
 
     model_type = "crf"
+    training = Group(Training)
 
     def __init__(
         self,
         features: str | Iterable[str | Template] = "fields",
         *,
-        algorithm: str = "lbfgs",
-        c1: float = 0.0,
-        c2: float = 0.1,
-        max_iterations: int | None = None,
-        delta: float = 1e-5,
-        period: int = 10,
-        seed: int = 0,
-        min_count: int = 1,
-        scheme: str = "auto",
-        legal: bool = True,
-        constraints: Rules = None,
-        recipe: Recipe | None = None,
-        folds: int = FOLDS,
-        decoder: str | Decoder = "auto",
-        limit: float | None = None,
-        transitions: bool = True,
-        boundaries: bool = True,
         lexicons: Mapping[str, Iterable[str]] | None = None,
-        metric: str = "span_f1",
-        threads: int | None = None,
+        scheme: str = "auto",
+        scoring: str = "span_f1",
+        n_jobs: int | None = None,
+        algorithm: str = Training.algorithm,
+        c1: float = Training.c1,
+        c2: float = Training.c2,
+        max_iterations: int | None = Training.max_iterations,
+        delta: float = Training.delta,
+        period: int = Training.period,
+        random_state: int = Training.random_state,
+        min_count: int = Training.min_count,
+        transitions: bool = Training.transitions,
+        boundaries: bool = Training.boundaries,
+        constraints: Rules = RuleOptions.constraints,
+        recipe: Recipe | None = RuleOptions.recipe,
+        folds: int = RuleOptions.folds,
+        legal: bool = RuleOptions.legal,
+        decoder: str | Decoder = RuleOptions.decoder,
+        limit: float | None = RuleOptions.limit,
+        training: Training | None = None,
+        rules: RuleOptions | None = None,
     ) -> None:
         self.features = features
+        self.lexicons = lexicons
+        self.scheme = scheme
+        self.scoring = scoring
+        self.n_jobs = n_jobs
         self.algorithm = algorithm
         self.c1 = c1
         self.c2 = c2
         self.max_iterations = max_iterations
         self.delta = delta
         self.period = period
-        self.seed = seed
+        self.random_state = random_state
         self.min_count = min_count
-        self.scheme = scheme
-        self.legal = legal
+        self.transitions = transitions
+        self.boundaries = boundaries
         self.constraints = constraints
         self.recipe = recipe
         self.folds = folds
+        self.legal = legal
         self.decoder = decoder
         self.limit = limit
-        self.transitions = transitions
-        self.boundaries = boundaries
-        self.lexicons = lexicons
-        self.metric = metric
-        self.threads = threads
+        self._take(training=training, rules=rules)
 
     # ── training ────────────────────────────────────────────────────────────────────────────────
 
@@ -153,7 +147,7 @@ class SequenceLabeller(Labeller):
         labeller whose weights are the starting point. `watch` is called after each iteration, `stage` at each
         step of learning rules. Interrupted while it learns rules, the labeller is trained and has none.
         """
-        check_options(self.get_params())
+        self._check_options()
         vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
         given = X if isinstance(X, Shards) else corpus_from(X, y)
         data = TrainingData.of(given, self.scheme)
@@ -202,11 +196,11 @@ class SequenceLabeller(Labeller):
         begun = time.perf_counter()
         with suppress(KeyboardInterrupt):
             evidence = gather(self, corpus, development, watch=watch, stage=stage)
-            self.learned_ = learn_rules(evidence, self.recipe, stage)
+            self.learned_ = learn_from(evidence, self.recipe, stage)
             self.constraints_ = tuple(self.learned_.constraints)
             if self.decoder == TwoStage.name:
                 stage(Stage("choosing how far below the best score to go"))
-                self.tau_ = choose_tau(evidence, self.constraints_, metric=self.metric)
+                self.tau_ = choose_tau(evidence, self.constraints_, metric=self.scoring)
         seconds = {**self.report_.seconds, "rules": time.perf_counter() - begun}
         self.report_ = replace(self.report_, seconds=seconds)
 
@@ -217,9 +211,14 @@ class SequenceLabeller(Labeller):
         labels = self.schema_.vocabulary.encode(schema.labels)
         return WarmStart(self.model_, attributes.astype(np.int64), labels.astype(np.int64))
 
+    def _check_options(self) -> None:
+        """Raise if an option cannot be used; the objects of options look at their own."""
+        optimiser_for(self.training)
+        find_decoder(self.rules.decoder)
+        threads_of(self.n_jobs)
+
     def _crf(self) -> CRF:
-        optimiser = optimiser_for(self.get_params())
-        return CRF(optimiser, self.transitions, self.boundaries, self.n_threads)
+        return CRF(optimiser_for(self.training), self.transitions, self.boundaries, self.n_threads)
 
     def _development_score(
         self, development: Corpus | None, extractor: FeatureExtractor
@@ -232,7 +231,7 @@ class SequenceLabeller(Labeller):
         def score(model: ChainModel) -> float:
             potentials = self._legal(model.potentials(design, development.offsets, threads=self.n_threads))
             found = viterbi(potentials, threads=self.n_threads)
-            return score_ids(gold, found.labels, development.offsets, schema, self.metric)
+            return score_ids(gold, found.labels, development.offsets, schema, self.scoring)
 
         return score
 
@@ -249,7 +248,7 @@ class SequenceLabeller(Labeller):
             potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
             problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
             found = self._decodings(problems)
-            yield ChainAnswers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
+            yield Answers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
 
     def _decodings(self, problems: Problems) -> Decodings:
         decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once
@@ -326,9 +325,6 @@ class SequenceLabeller(Labeller):
             raise DataError(
                 "the model was trained on attributes per token; give lists or dicts of attributes"
             )
-
-    def _scored_by(self) -> str:
-        return self.metric
 
     def archive(self) -> persist.Archive:
         """All that a model file holds."""

@@ -1,4 +1,4 @@
-"""The evidence that rules are learned from, along with a model.
+"""Rules learned along with a model, or for one, and the evidence that they are learned from.
 
     labelled corpus ─→ k folds, each scored by a labeller trained on the others ─┐
     development data, scored by the labeller itself ─────────────────────────────┴─→ Evidence
@@ -9,29 +9,111 @@ a sequence that it has learned from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from conseq.corpus import Corpus
-from conseq.errors import ConseqError
+from conseq.errors import ConseqError, ScoreError
+from conseq.io.objects import corpus_from
+from conseq.labeller.base import Labeller
 from conseq.labeller.training import training_labels
 from conseq.mining.evidence import Evidence
-from conseq.mining.recipe import Stage
+from conseq.mining.recipe import Learned, Recipe, Stage, learn_from
 from conseq.models.crf import Progress
-from conseq.potentials import Potentials
-from conseq.schema import Schema, Scheme
+from conseq.potentials import Potentials, join
+from conseq.schema import AUTO, Schema, Scheme
 from conseq.shards import Shards
+from conseq.threads import threads_of
 
 if TYPE_CHECKING:
     from conseq.labeller.core import SequenceLabeller
 
-FOLDS, SEED = 5, 0
-
 FitWatch = Callable[[Progress], None]
 StageWatch = Callable[[Stage], None]
+
+
+@overload
+def learn_rules(
+    model: SequenceLabeller,
+    X: Any,
+    y: Iterable[Sequence[str]] | None = None,
+    *,
+    development: Corpus | None = None,
+    recipe: Recipe | None = None,
+    folds: int | None = None,
+    watch: FitWatch | None = None,
+    stage: StageWatch = ...,
+) -> Learned: ...
+@overload
+def learn_rules(
+    model: Potentials | Sequence[ArrayLike],
+    X: Any,
+    y: Iterable[Sequence[str]] | None = None,
+    *,
+    labels: Iterable[str],
+    scheme: Scheme | str = AUTO,
+    recipe: Recipe | None = None,
+    n_jobs: int | None = None,
+    stage: StageWatch = ...,
+) -> Learned: ...
+def learn_rules(
+    model: Any,
+    X: Any,
+    y: Iterable[Sequence[str]] | None = None,
+    *,
+    development: Corpus | None = None,
+    labels: Iterable[str] | None = None,
+    scheme: Scheme | str = AUTO,
+    recipe: Recipe | None = None,
+    folds: int | None = None,
+    n_jobs: int | None = None,
+    watch: FitWatch | None = None,
+    stage: StageWatch = lambda _: None,
+) -> Learned:
+    """Rules and their prices, from labelled sequences and what a model makes of them.
+
+    model        a labeller, or scores of any model that has not learned from these sequences: [T,Y] each,
+                 logarithms as `conseq.decode` takes them, or Potentials
+    X, y         labelled sequences, as `SequenceLabeller.fit` takes them
+    recipe       which kinds of rules, and how prices are found; None: as the labeller says, or the usual way
+    watch, stage    called after each iteration of training, and when something else begins
+
+    Of a labeller: it is not changed and need not be trained, for others with its options are, each without a
+    part of the data, which it then scores.
+    folds        how many; None: as the labeller says; 0: rules are learned from development data alone
+    development  more labelled sequences, which the labeller itself scores; trained on X, y if it is not yet
+
+    Of scores:
+    labels       the names of the columns, in order
+    scheme       how they are written: plain, iob1, bio, bioes; auto looks at them
+    n_jobs       threads; None or −1: all processors
+
+    >>> X, y = [["a", "b", "a"]] * 6, [["A", "B", "B"]] * 6
+    >>> scores = [[[0.0, -5.0], [-5.0, 0.0], [0.0, -1.0]]] * 6  # which would give A B A
+    >>> learned = learn_rules(scores, X, y, labels=["A", "B"], recipe=Recipe(["only-one"]))
+    >>> [rule.line() for rule in learned.constraints]
+    ['at most 1 segment of A']
+
+    `learned.constraints` go to `with_constraints` or `conseq.decode`, `learned.to_text()` is a rule file.
+    """
+    given = X if isinstance(X, Shards) else corpus_from(X, y)
+    if not isinstance(model, Labeller):
+        return learn_from(_scored(model, given, labels, scheme, threads_of(n_jobs)), recipe, stage)
+    if labels is not None or n_jobs is not None:
+        raise ConseqError("labels and n_jobs go with scores; a labeller has its own, so leave them out")
+    if not hasattr(model, "potentials"):
+        raise ConseqError(
+            f"rules are learned for scores of labels, which {type(model).__name__} has not; "
+            "give a SequenceLabeller, or scores"
+        )
+    asked: SequenceLabeller = copy.copy(model)  # type: ignore[assignment]
+    asked.folds = asked.folds if folds is None else folds
+    asked.recipe = asked.recipe if recipe is None else recipe
+    return learn_from(gather(asked, given, development, watch=watch, stage=stage), asked.recipe, stage)
 
 
 def gather(
@@ -42,12 +124,15 @@ def gather(
     watch: FitWatch | None = None,
     stage: StageWatch = lambda _: None,
 ) -> Evidence:
-    """The evidence for rules in training data and development data; with the latter the labeller is trained.
+    """The evidence for rules in training data and development data.
 
-    watch    called after each iteration of training on folds
+    The latter needs a trained labeller: if it is not, one with its options is trained.
+    watch    called after each iteration of training
     stage    called when something else begins
     """
     check(labeller, corpus, development)
+    if development is not None and not hasattr(labeller, "model_"):
+        labeller = _fitted(labeller, corpus, development=development, watch=watch)
     parts = []
     if labeller.folds and isinstance(corpus, Corpus):
         parts.append(cross_fitted(labeller, corpus, watch=watch, stage=stage))
@@ -56,16 +141,25 @@ def gather(
     return parts[0] if len(parts) == 1 else Evidence.joined(_alike(parts))
 
 
+def _fitted(labeller: SequenceLabeller, corpus: Corpus | Shards, **options: Any) -> SequenceLabeller:
+    """Another labeller with the same options, trained; what interrupts its training interrupts all."""
+    other = labeller.untrained().fit(corpus, **options)
+    if other.report_.training.status == "interrupted":
+        raise KeyboardInterrupt
+    return other
+
+
 def check(labeller: SequenceLabeller, corpus: Corpus | Shards, development: Corpus | None) -> None:
     """Raise if rules cannot be learned so, before anything is trained."""
+    folds = labeller.rules.folds  # which raises if that is no number of folds
     if labeller.recipe is not None:
         labeller.recipe.check()
-    if labeller.folds and isinstance(corpus, Shards):
+    if folds and isinstance(corpus, Shards):
         raise ConseqError(
             "folds are parts of data in memory, and this is on disk; set folds to 0 and give development "
             "data to learn rules from"
         )
-    if not labeller.folds and development is None:
+    if not folds and development is None:
         raise ConseqError(
             "rules are learned from data that a model has not seen; set folds to 2 or more, or give "
             "development data"
@@ -93,30 +187,63 @@ def cross_fitted(
         raise ConseqError(f"{folds} folds of {len(corpus)} sequences are too few; give 2 or more of both")
     labels, source = training_labels(corpus, labeller.scheme)
     schema = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
-    parts, order = [], []
-    for k, held_out in enumerate(split(len(corpus), folds), start=1):
+    scores, order = [], []
+    alike = labeller.untrained().set_params(scheme=str(source))  # a part alone may look like another one
+    for k, held_out in enumerate(split(len(corpus), folds, labeller.random_state), start=1):
         stage(Stage(f"training without part {k} of {folds}"))
         rest = np.setdiff1d(np.arange(len(corpus)), held_out)
-        other = labeller.untrained().set_params(scheme=str(source))  # a part alone may look like another one
-        other.fit(corpus.select(rest), watch=watch)
-        if other.report_.training.status == "interrupted":
-            raise KeyboardInterrupt
-        part = corpus.select(held_out)
-        ids = np.concatenate([labels.ids[a:b] for a, b in _bounds(corpus, held_out)])
-        scores = _among(other.potentials(part), other.schema_, schema)
-        parts.append(Evidence.of(part, schema, ids, scores, threads=labeller.n_threads))
+        other = _fitted(alike, corpus.select(rest), watch=watch)
+        scores.append(_among(other.potentials(corpus.select(held_out)), other.schema_, schema))
         order.append(held_out)
-    return Evidence.joined(parts, np.argsort(np.concatenate(order)))
+    potentials = join(scores).select(np.argsort(np.concatenate(order)))
+    return Evidence.of(corpus, schema, labels.ids, potentials, threads=labeller.n_threads)
 
 
-def split(n: int, folds: int, seed: int = SEED) -> list[NDArray[np.int64]]:
+def split(n: int, folds: int, random_state: int = 0) -> list[NDArray[np.int64]]:
     """The numbers 0 … n−1 in so many parts of about the same size, at random."""
-    order = np.random.default_rng(seed).permutation(n)
+    order = np.random.default_rng(random_state).permutation(n)
     return [np.sort(order[k::folds]) for k in range(folds)]
 
 
-def _bounds(corpus: Corpus, sequences: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return [(int(corpus.offsets[i]), int(corpus.offsets[i + 1])) for i in sequences]
+def _scored(
+    scores: Potentials | Sequence[ArrayLike],
+    corpus: Corpus | Shards,
+    labels: Iterable[str] | None,
+    scheme: Scheme | str,
+    threads: int,
+) -> Evidence:
+    """Labelled sequences with the scores of some model."""
+    if isinstance(corpus, Shards):
+        raise ConseqError("rules for scores are learned from data in memory; give a corpus")
+    if labels is None:
+        raise ConseqError("scores are for labels without names; give the names of the columns, labels=[…]")
+    schema = Schema.infer(labels, scheme)
+    potentials = scores if isinstance(scores, Potentials) else _potentials(scores, corpus)
+    if potentials.n_states != len(schema):
+        raise ScoreError(
+            f"there are scores for {potentials.n_states} labels and {len(schema)} labels are named; "
+            "give one column of scores per label"
+        )
+    gold = corpus.full_labels()
+    schema = schema.extended(gold.vocabulary)
+    ids = schema.vocabulary.encode(gold.vocabulary)[gold.ids]
+    return Evidence.of(corpus, schema, ids, potentials, threads=threads)
+
+
+def _potentials(scores: Sequence[ArrayLike], corpus: Corpus) -> Potentials:
+    """Scores [T,Y] of each sequence, as potentials without steps."""
+    if len(scores) != len(corpus):
+        raise ScoreError(
+            f"there are scores for {len(scores)} sequences and labels for {len(corpus)}; give both for each"
+        )
+    arrays = [Potentials.of(one).unary for one in scores]
+    for i, (one, length) in enumerate(zip(arrays, corpus.lengths.tolist(), strict=True)):
+        if len(one) != length:
+            raise ScoreError(
+                f"sequence {i} (from 0) has {length} tokens and scores of the shape {one.shape}; "
+                "give one row per token"
+            )
+    return Potentials.of(np.concatenate(arrays), offsets=corpus.offsets)
 
 
 def _among(potentials: Potentials, known: Schema, schema: Schema) -> Potentials:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -23,22 +24,24 @@ from conseq.decoders.allowed import Allowed, allowed_mask
 from conseq.decoders.auto import decode_all, find_decoder
 from conseq.decoders.base import Decoder
 from conseq.errors import ConseqError, DataError
+from conseq.estimator import Group
 from conseq.io.objects import corpus_from
 from conseq.labeller import saving
-from conseq.labeller.answers import Answers, ChainAnswers
+from conseq.labeller.answers import Answers
 from conseq.labeller.base import BATCH, Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.rules import rules_of
 from conseq.labeller.training import TrainingData
-from conseq.labeller.trigram_answers import TrigramAnswers
+from conseq.models import csinf
 from conseq.models.distributions import Distributions
-from conseq.models.memory import MemoryLearner
-from conseq.models.memory.index import Memory
+from conseq.models.memory.index import Memory, resolved
 from conseq.models.trigrams import Predictions, TrigramClasses, check_sharpness
 from conseq.models.windows import windows
+from conseq.options import NeighbourOptions, RuleOptions
 from conseq.potentials import Potentials
 from conseq.problem import Problems
 from conseq.schema import Schema, Scheme
+from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
 CSINF, SINGLE = "csinf", "single"
@@ -66,22 +69,25 @@ class MemoryLabeller(Labeller):
     """Gives tokens the labels of the tokens most like them in the training data.
 
     >>> X, y = [["a", "b", "c"], ["a", "b"]], [["1", "2", "3"], ["1", "2"]]
-    >>> MemoryLabeller(threads=1).fit(X, y).predict([["a", "b", "c"], ["b", "c"]])
+    >>> MemoryLabeller(n_jobs=1).fit(X, y).predict([["a", "b", "c"], ["b", "c"]])
     [['1', '2', '3'], ['2', '3']]
 
     window        tokens to the left and right that are looked at, in every column
     inference     csinf (class trigrams, reconciled) or single (each token by itself)
     sharpness     with csinf, the weights of predicted trigrams to this power; 1 as in paper 002
-    metric, weights, k, voting, algorithm, a, b, threshold    those of `conseq.MemoryLearner`
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
-    constraints   rules that labels obey; a penalty is weighed against shares of votes: with csinf a label
-                  that all agree on is worth up to 10, with single it is a difference of logarithms
-    decoder, limit    how the best labels under rules are found, and seconds for one sequence
-    scoring       what `score` measures
-    threads       None: all processors
+    scoring       what `score` measures, as in `conseq.SequenceLabeller`
+    n_jobs        threads; None or −1: all processors
+    distance … threshold           how neighbours are found and vote: the fields of `conseq.NeighbourOptions`
+    constraints, decoder, limit    rules, and how labels are found under them: as in `conseq.RuleOptions`
+    neighbours, rules              the same as objects: neighbours=NeighbourOptions(k=3)
+
+    A penalty is weighed against shares of votes: with csinf a label that all agree on is worth up to 10, with
+    single it is a difference of logarithms.
     """
 
     model_type = "memory"
+    neighbours = Group(NeighbourOptions)
 
     def __init__(
         self,
@@ -89,25 +95,30 @@ class MemoryLabeller(Labeller):
         window: int = 3,
         inference: str = CSINF,
         sharpness: float = 1.0,
-        metric: str = "overlap",
-        weights: str = "gain-ratio",
-        k: int = 1,
-        voting: str = "majority",
-        algorithm: str = "ib1",
-        a: float = 1.0,
-        b: float = 1.0,
-        threshold: int = 1,
         scheme: str = "auto",
-        constraints: Rules = None,
-        decoder: str | Decoder = "auto",
-        limit: float | None = None,
         scoring: str = "span_f1",
-        threads: int | None = None,
+        n_jobs: int | None = None,
+        distance: str | Sequence[str] = NeighbourOptions.distance,
+        weights: str = NeighbourOptions.weights,
+        k: int = NeighbourOptions.k,
+        voting: str = NeighbourOptions.voting,
+        algorithm: str = NeighbourOptions.algorithm,
+        a: float = NeighbourOptions.a,
+        b: float = NeighbourOptions.b,
+        threshold: int = NeighbourOptions.threshold,
+        constraints: Rules = RuleOptions.constraints,
+        decoder: str | Decoder = RuleOptions.decoder,
+        limit: float | None = RuleOptions.limit,
+        neighbours: NeighbourOptions | None = None,
+        rules: RuleOptions | None = None,
     ) -> None:
         self.window = window
         self.inference = inference
         self.sharpness = sharpness
-        self.metric = metric
+        self.scheme = scheme
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.distance = distance
         self.weights = weights
         self.k = k
         self.voting = voting
@@ -115,12 +126,10 @@ class MemoryLabeller(Labeller):
         self.a = a
         self.b = b
         self.threshold = threshold
-        self.scheme = scheme
         self.constraints = constraints
         self.decoder = decoder
         self.limit = limit
-        self.scoring = scoring
-        self.threads = threads
+        self._take(neighbours=neighbours, rules=rules)
 
     # ── training ────────────────────────────────────────────────────────────────────────────────
 
@@ -144,7 +153,7 @@ class MemoryLabeller(Labeller):
         seen = windows(corpus, self.columns_, self.window, self.window)
         classes, self.trigrams_ = self._classes(corpus)
         featured = time.perf_counter()
-        self.model_ = Memory.build(seen.ids, classes, self._learner().options(seen.ids.shape[1]))
+        self.model_ = Memory.build(seen.ids, classes, self.neighbours)
         trained = time.perf_counter()
         self.corpus_ = corpus
         self.windows_ = seen
@@ -163,25 +172,23 @@ class MemoryLabeller(Labeller):
         trigrams, classes = TrigramClasses.of(corpus)
         return classes, trigrams
 
-    def _learner(self) -> MemoryLearner:
-        names = ("metric", "weights", "k", "voting", "algorithm", "a", "b", "threshold")
-        return MemoryLearner(**{name: getattr(self, name) for name in names})
-
     def _check_options(self) -> None:
         if self.inference not in (CSINF, SINGLE):
             raise ConseqError(f"there is no inference {self.inference!r}; choose {CSINF} or {SINGLE}")
         check_sharpness(self.sharpness)
         if self.window < 0:
             raise ConseqError(f"window is {self.window}; give the number of tokens on either side, from 0")
-        if self.metric == "numeric":
-            raise ConseqError("columns hold symbols, not numbers; choose another metric than numeric")
-        self._learner().options(1)  # raises if one of them cannot be
-        find_decoder(self.decoder)
+        distances = [self.distance] if isinstance(self.distance, str) else list(self.distance)
+        if "numeric" in distances:
+            raise ConseqError("columns hold symbols, not numbers; choose another distance than numeric")
+        resolved(self.neighbours, len(distances))  # raises if a name is not known
+        find_decoder(self.rules.decoder)
+        threads_of(self.n_jobs)
 
     def grid(self, corpus: Corpus) -> dict[str, Sequence[Any]]:
         """What `tune` tries: the simplest first."""
         return {
-            "metric": ["overlap", "mvdm", "jensen-shannon"],
+            "distance": ["overlap", "mvdm", "jensen-shannon"],
             "weights": ["gain-ratio", "information-gain", "shared-variance", "chi-squared", "none"],
             "k": [1, 3, 5, 7, 11],
             "voting": ["majority", "inverse-linear", "inverse-distance"],
@@ -216,16 +223,40 @@ class MemoryLabeller(Labeller):
             if self.trigrams_ is None:
                 yield self._by_chain(batch, found, mask, first + begin)
             else:
-                predictions = Predictions.of(self.trigrams_, found, batch.offsets, self.n_threads)
-                predictions = predictions.sharpened(self.sharpness)
-                yield TrigramAnswers(
-                    batch, first + begin, predictions, found, self.trigrams_, self.schema_, self.constraints_,
-                    mask, self.decoder, self.n_threads, self._limits,
-                )  # fmt: skip
+                yield self._by_trigrams(self.trigrams_, batch, found, mask, first + begin)
+
+    def _by_trigrams(
+        self,
+        classes: TrigramClasses,
+        batch: Corpus,
+        found: Distributions,
+        mask: NDArray[np.bool_] | None,
+        first: int,
+    ) -> Answers:
+        """Constraint satisfaction inference; if rules leave none of the proposed labels, with all labels."""
+        predictions = Predictions.of(classes, found, batch.offsets, self.n_threads)
+        problems = csinf.problems(
+            predictions.sharpened(self.sharpness),
+            self.constraints_,
+            schema=self.schema_,
+            corpus=batch,
+            allowed=mask,
+        )
+        plain = not self.constraints_ and mask is None
+        decodings = csinf.decode_all(
+            problems,
+            "auto" if plain else self.decoder,
+            limits=self._limits,
+            threads=self.n_threads,
+            fall_back=True,
+        )
+        votes = partial(classes.shares, found)
+        has_rules = bool(self.constraints_)
+        return Answers(batch, first, decodings, has_rules, self.n_threads, self._limits, votes)
 
     def _by_chain(
         self, batch: Corpus, found: Distributions, mask: NDArray[np.bool_] | None, first: int
-    ) -> ChainAnswers:
+    ) -> Answers:
         """Each token by itself: the logarithms of shares are the scores."""
         shares = np.full((len(found), len(self.schema_)), LEAST)
         row = np.repeat(np.arange(len(found)), np.diff(found.indptr))
@@ -239,7 +270,7 @@ class MemoryLabeller(Labeller):
         decodings = decode_all(
             problems, "auto" if plain else self.decoder, limits=self._limits, threads=self.n_threads
         )
-        return ChainAnswers(batch, first, decodings, not plain, self.n_threads, self._limits)
+        return Answers(batch, first, decodings, not plain, self.n_threads, self._limits)
 
     def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
         """For every token the part of its neighbours that had each label, and the nearest of them."""
@@ -273,9 +304,6 @@ class MemoryLabeller(Labeller):
         around[token - a] = f"[{around[token - a]}]"
         return f"{' '.join(around)} → {label}"
 
-    def _scored_by(self) -> str:
-        return self.scoring
-
     # ── files ───────────────────────────────────────────────────────────────────────────────────
 
     def archive(self) -> persist.Archive:
@@ -283,7 +311,7 @@ class MemoryLabeller(Labeller):
         corpus, labels = self.corpus_, self.corpus_.full_labels()
         arrays = {f"column{i}": column.ids for i, column in enumerate(corpus.columns.values())}
         strings = {f"column{i}": column.vocabulary.names for i, column in enumerate(corpus.columns.values())}
-        document = {**saving.common(self, ("constraints", "threads")), "report": self.report_.to_dict()}
+        document = {**saving.common(self, ("constraints", "n_jobs")), "report": self.report_.to_dict()}
         return persist.combine(
             document,
             {

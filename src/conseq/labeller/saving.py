@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conseq.labeller.base import Labeller
     from conseq.labeller.core import SequenceLabeller
 
-ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "threads")
+ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "n_jobs")
 """Options that other parts of the file hold, that belong to the machine, or that training alone needs."""
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Column, Corpus
-from conseq.decoders.auto import find_decoder
 from conseq.errors import ConseqError, DataError
 from conseq.features import FeatureExtractor, Template, parse_templates, preset
 from conseq.features.design import Design
@@ -22,6 +21,7 @@ from conseq.models.crf import ALGORITHMS, TrainingReport
 from conseq.models.layout import Shard
 from conseq.models.trainer import Trainer
 from conseq.optimise.lbfgs import LBFGS
+from conseq.options import Training
 from conseq.schema import Schema, Scheme, convert_column
 from conseq.shards import Shards
 from conseq.shelf import Shelf
@@ -53,39 +53,19 @@ class FitReport:
         return cls(training, data["seconds"], data["labels"], data["threads"])
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raise if an option of a labeller cannot be used."""
-    least = {"c1": 0, "c2": 0, "min_count": 0, "delta": 0, "period": 1, "folds": 0, "seed": 0}
-    for name, lowest in least.items():
-        value = options[name]
-        if not value >= lowest or value == float("inf"):
-            raise ConseqError(f"{name} is {value}; give a number of at least {lowest}")
-    if options["folds"] != int(options["folds"]) or options["folds"] == 1:
-        raise ConseqError(f"folds is {options['folds']}; give a whole number of at least 2, or 0 for none")
-    if options["seed"] != int(options["seed"]):
-        raise ConseqError(f"seed is {options['seed']}; give a whole number")
-    if options["max_iterations"] is not None and options["max_iterations"] < 1:
-        raise ConseqError(f"max_iterations is {options['max_iterations']}; give at least 1")
-    if options["limit"] is not None and not options["limit"] >= 0:
-        raise ConseqError(f"limit is {options['limit']}; give seconds from 0, or None for no limit")
-    optimiser_for(options)
-    find_decoder(options["decoder"])
-    if options["threads"] is not None and options["threads"] < 1:
-        raise ConseqError(f"threads is {options['threads']}; give at least 1, or None for all processors")
-
-
-def optimiser_for(options: Mapping[str, Any]) -> LBFGS | Trainer:
-    """The algorithm of a labeller's options, with those options that it knows."""
-    name = options["algorithm"]
+def optimiser_for(training: Training) -> LBFGS | Trainer:
+    """The algorithm that is named, with those options that it has."""
+    name = training.algorithm
     if name not in ALGORITHMS:
         raise ConseqError(f"there is no algorithm {name!r}; choose one of {', '.join(ALGORITHMS)}")
     kind = ALGORITHMS[name]
-    known = {field.name for field in fields(kind)} & options.keys()  # type: ignore[arg-type]
-    if options["c1"] and "c1" not in known:
+    given = {option: value for option, value in asdict(training).items() if value is not None}
+    known = {field.name for field in fields(kind)} & given.keys()  # type: ignore[arg-type]
+    if training.c1 and "c1" not in known:
         raise ConseqError(
-            f"c1 is {options['c1']}, but the algorithm {name} has no L1 norm; set c1 to 0, or choose lbfgs"
+            f"c1 is {training.c1}, but the algorithm {name} has no L1 norm; set c1 to 0, or choose lbfgs"
         )
-    return kind(**{option: options[option] for option in known if options[option] is not None})
+    return kind(**{option: given[option] for option in known})
 
 
 def templates_for(features: str | Iterable[str | Template], corpus: Corpus) -> tuple[Template, ...]:

@@ -13,13 +13,14 @@ is a penalty too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import product
 from typing import Any
 
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError
+from conseq.io.objects import corpus_from
 from conseq.labeller.base import Labeller
 from conseq.labeller.training import training_labels
 from conseq.models.crf import ALGORITHMS
@@ -42,32 +43,36 @@ EPOCHS = (10, 5, 20)
 
 def tune(
     labeller: Labeller,
-    corpus: Corpus,
-    grid: Grid | None = None,
+    X: Any,
+    y: Iterable[Sequence[str]] | None = None,
     *,
+    grid: Grid | None = None,
     first: float | None = None,
     rounds: int | None = None,
     iterations: int | None = ITERATIONS,
-    seed: int = 0,
+    random_state: int = 0,
     watch: Callable[[Trial[Setting]], None] | None = None,
 ) -> tuple[Setting, Search[Setting]]:
     """The options among those of a grid with which a labeller does best on sequences it has not seen.
 
+    X, y          labelled sequences, as `fit` takes them
     grid          option → values, the plain ones first; None: the labeller's own (`grid`), or `crf_grid`
     first         sequences of the first sample, below 1 the share of all; None: those of about 5,000 tokens
     rounds        at most; None: as many as halving takes
     iterations    at most, where training runs until it converges and the grid says nothing; None: no limit
+    random_state  of the order in which the data is shuffled
     watch         called after each trial
 
     Rules are left out meanwhile. The labeller given stays as it is:
 
     >>> from conseq.datasets import addresses
     >>> from conseq.labeller import SequenceLabeller
-    >>> labeller, corpus = SequenceLabeller(threads=1), addresses(40)
-    >>> best, search = tune(labeller, corpus, {"c2": [0.1, 100.0]}, first=10)
+    >>> labeller, corpus = SequenceLabeller(n_jobs=1), addresses(40)
+    >>> best, search = tune(labeller, corpus, grid={"c2": [0.1, 100.0]}, first=10)
     >>> best, search.status, labeller.set_params(**best).fit(corpus).c2
     ({'c2': 0.1}, 'finished', 0.1)
     """
+    corpus = corpus_from(X, y)
     settings = settings_of(labeller, grid_for(labeller, corpus) if grid is None else grid)
     fixed = _scheme(labeller, corpus)
     if first is None:
@@ -83,7 +88,7 @@ def tune(
         return float(other.score(corpus.select(test)))
 
     search = progressive_sampling(
-        settings, trial, len(corpus), first=first, rounds=rounds, seed=seed, watch=watch
+        settings, trial, len(corpus), first=first, rounds=rounds, seed=random_state, watch=watch
     )
     return dict(search.best), search
 

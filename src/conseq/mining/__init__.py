@@ -17,13 +17,14 @@ recipe       all of it in one go
 from conseq.mining.evidence import Evidence
 from conseq.mining.families import FAMILIES, Candidate, Screen
 from conseq.mining.penalties import LEARNERS, Perceptron, StructuredSVM, log_ratio
-from conseq.mining.recipe import COUNTS, LOG_RATIO, Learned, LearnedRule, Recipe, Stage, learn_rules
+from conseq.mining.recipe import COUNTS, LOG_RATIO, PENALTIES, Learned, LearnedRule, Recipe, Stage, learn_from
 
 __all__ = [
     "COUNTS",
     "FAMILIES",
     "LEARNERS",
     "LOG_RATIO",
+    "PENALTIES",
     "Candidate",
     "Evidence",
     "Learned",
@@ -33,6 +34,6 @@ __all__ = [
     "Screen",
     "Stage",
     "StructuredSVM",
-    "learn_rules",
+    "learn_from",
     "log_ratio",
 ]

@@ -55,17 +55,13 @@ class Evidence:
         return cls(corpus, schema, gold, potentials, threads=threads)
 
     @classmethod
-    def joined(cls, parts: Sequence[Evidence], order: ArrayLike | None = None) -> Evidence:
-        """One piece of evidence from several over the same labels, as cross-fitting gives them.
-
-        `order` brings the sequences into an order.
-        """
+    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+        """One piece of evidence from several over the same labels."""
         first = parts[0]
         corpus = Corpus.joined([part.corpus for part in parts])
         gold = np.concatenate([part.gold for part in parts])
         potentials = join([part.potentials for part in parts])
-        whole = cls(corpus, first.schema, gold, potentials, threads=first.threads)
-        return whole if order is None else whole.select(order)
+        return cls(corpus, first.schema, gold, potentials, threads=first.threads)
 
     def __len__(self) -> int:
         return len(self.corpus)

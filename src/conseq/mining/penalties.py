@@ -27,7 +27,7 @@ from conseq.constraints.program import Program
 from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
 from conseq.errors import ConseqError
-from conseq.evaluate import score_ids
+from conseq.metrics import score_ids
 from conseq.mining.evidence import Evidence
 from conseq.potentials import Potentials
 from conseq.problem import Problems
@@ -71,6 +71,7 @@ class Perceptron:
     step       how much one violation too many adds to a penalty
     margin     points that each wrong token gets during learning, so that right labels must win by so much
     shrink     how fast penalties fall by themselves, per sequence and step
+    random_state    of the order of the sequences
     """
 
     epochs: int = 5
@@ -78,7 +79,7 @@ class Perceptron:
     step: float = 0.2
     margin: float = 0.0
     shrink: float = 0.0
-    seed: int = 0
+    random_state: int = 0
 
     name: ClassVar[str] = "perceptron"
 
@@ -105,7 +106,7 @@ class Perceptron:
             yield total / updates
 
     def _batches(self, n: int) -> list[NDArray[np.int64]]:
-        order = np.random.default_rng(self.seed).permutation(n)
+        order = np.random.default_rng(self.random_state).permutation(n)
         return [order[a : a + self.batch] for a in range(0, n, self.batch)]
 
 

@@ -5,7 +5,7 @@ Evidence ─→ families ─→ candidates ─→ judged, important, not redunda
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,13 +16,20 @@ from conseq.errors import ConseqError
 from conseq.mining.evidence import Evidence
 from conseq.mining.families import FAMILIES, Candidate, Screen
 from conseq.mining.importance import Judged, important, judge, without_redundant
-from conseq.mining.penalties import Learner, Pass, Perceptron, learned, log_ratio
+from conseq.mining.penalties import Learner, Pass, Perceptron, StructuredSVM, learned, log_ratio
 from conseq.mining.view import Names, View
 
 COUNTS = ("only-one", "hierarchical", "pairwise")
 """The templates of Anzaroot et al. 2014."""
 
 LOG_RATIO = "log-ratio"
+
+PENALTIES: Mapping[str, tuple[Learner, ...]] = {
+    Perceptron.name: (Perceptron(), Perceptron(step=1.0)),
+    StructuredSVM.name: (StructuredSVM(),),
+    LOG_RATIO: (),
+}
+"""By name: the learners of penalties to choose from; none where nothing is learned."""
 
 
 @dataclass(frozen=True)
@@ -32,25 +39,27 @@ class Recipe:
     families      which kinds of rules are looked for, of `FAMILIES`
     screen        what a rule must show to be taken
     most          the most rules to keep: those that the model breaks in most sequences beyond the gold labels
-    learner       what learns the penalties, or several to choose from, or "log-ratio" (Fersini et al. 2014)
+    learner       what learns the penalties: a name of `PENALTIES`, an object, or several to choose from;
+                  "log-ratio" needs no learning (Fersini et al. 2014)
     early         choose the learner and its number of passes on held-out halves of the evidence
-    metric        what that choice looks at
+    scoring       what that choice looks at
     """
 
     families: Sequence[str] = (*COUNTS, "together", "state-change", "adjacency", "begin-end")
     screen: Screen = field(default_factory=Screen)
     most: int | None = None
-    learner: Learner | Sequence[Learner] | str = (Perceptron(), Perceptron(step=1.0))
+    learner: Learner | Sequence[Learner] | str = Perceptron.name
     early: bool = True
-    metric: str = "span_f1"
+    scoring: str = "span_f1"
 
     def check(self) -> None:
         """Raise if a name is not known."""
         unknown = [name for name in self.families if name not in FAMILIES]
         if unknown:
             raise ConseqError(f"there is no family {unknown[0]!r} of rules; there are {', '.join(FAMILIES)}")
-        if isinstance(self.learner, str) and self.learner != LOG_RATIO:
-            raise ConseqError(f"there is no learner {self.learner!r}; give an object, or {LOG_RATIO!r}")
+        if isinstance(self.learner, str) and self.learner not in PENALTIES:
+            known = ", ".join(PENALTIES)
+            raise ConseqError(f"there is no learner {self.learner!r}; give an object, or one of {known}")
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ class Stage:
 Watch = Callable[[Stage], None]
 
 
-def learn_rules(evidence: Evidence, recipe: Recipe | None = None, watch: Watch = lambda _: None) -> Learned:
+def learn_from(evidence: Evidence, recipe: Recipe | None = None, watch: Watch = lambda _: None) -> Learned:
     """Find rules and penalties for them.
 
     evidence    labelled sequences with the scores of a model that did not learn from them
@@ -196,15 +205,16 @@ def learn_penalties(
     chosen: Sequence[Judged], evidence: Evidence, recipe: Recipe, watch: Watch = lambda _: None
 ) -> list[float]:
     """What each rule should cost, [K]."""
-    if isinstance(recipe.learner, str):
+    learners = PENALTIES[recipe.learner] if isinstance(recipe.learner, str) else recipe.learner
+    if learners == ():
         return [log_ratio(one.candidate.violated, one.candidate.applied) for one in chosen]
     name = f"learning {len(chosen):,} penalties"
     watch(Stage(name))
     return learned(
-        recipe.learner,
+        learners,
         evidence,
         [one.rule for one in chosen],
         early=recipe.early,
-        metric=recipe.metric,
+        metric=recipe.scoring,
         watch=lambda done: watch(Stage(name, done)),
     ).tolist()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.decoders.auto import decode_all
-from conseq.evaluate import Counts, Report, evaluate_ids, sequence_counts
+from conseq.metrics import Counts, Report, evaluate_ids, sequence_counts
 from conseq.mining.evidence import Evidence
 from conseq.mining.penalties import LIMITS
 from conseq.problem import Problems

@@ -12,7 +12,7 @@ import numpy as np
 from conseq.constraints.base import Constraint
 from conseq.decoders.auto import decode_all
 from conseq.decoders.twostage import TwoStage
-from conseq.evaluate import score_ids
+from conseq.metrics import score_ids
 from conseq.mining.evidence import Evidence
 from conseq.mining.penalties import LIMITS
 from conseq.problem import Problems

@@ -1,21 +1,16 @@
 """Constraint satisfaction inference under rules: predicted trigrams as problems of the common core.
 
-    Predictions, rules ─→ problems ─→ Problem (one per sequence) ─→ any decoder ─→ Decoding
-                          decode   ─→ the same with a decoder's name, for all sequences
+    Predictions, rules ─→ problems ─→ TrigramProblems: [i] a Problem, for any decoder
+                          decode   ─→ Decodings of all sequences
 
-A state is a label and whether it completes the first two labels of its token's predicted trigram:
-
-    (x_t, m_t),   m_t = 1 just if (x_{t−1}, x_t) are the first two labels of the trigram of token t
-
-so that the step into t+1 knows whether the whole trigram is satisfied. Each labelling has exactly one path of
-states, and its score is the weight that it satisfies, less the penalties of the rules.
+The score of labels is the weight of the predicted n-grams that they satisfy, less the penalties of the rules.
+Axes: T tokens, N sequences, Y labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +18,15 @@ from numpy.typing import NDArray
 from conseq.constraints.language import Rules, as_constraints
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
-from conseq.decoders.auto import find_decoder
+from conseq.decoders.auto import Auto, decode_each, find_decoder
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.decoders.batch import Decodings
 from conseq.errors import DataError, SchemaError
-from conseq.kernels.csinf import LEFT, OUTSIDE, RIGHT, SINGLE, TRIGRAM
+from conseq.models.trigram_problems import TrigramProblems
 from conseq.models.trigrams import Predictions
-from conseq.potentials import Potentials
-from conseq.problem import Decoding, Problem
 from conseq.schema import Schema
 
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def decode(
@@ -44,15 +37,15 @@ def decode(
     schema: Schema | None = None,
     corpus: Corpus | None = None,
     any_label: bool = False,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Bools | None = None,
     limits: Limits = NO_LIMITS,
-) -> list[Decoding]:
+    threads: int = 1,
+) -> Decodings[TrigramProblems]:
     """The labels of the largest satisfied weight less penalties, of each sequence; see `problems`."""
-    chosen = find_decoder(decoder)
     made = problems(
         predictions, constraints, schema=schema, corpus=corpus, any_label=any_label, allowed=allowed
     )
-    return [chosen.decode(problem, limits=limits) for problem in made]
+    return decode_all(made, decoder, limits=limits, threads=threads)
 
 
 def problems(
@@ -62,8 +55,8 @@ def problems(
     schema: Schema | None = None,
     corpus: Corpus | None = None,
     any_label: bool = False,
-    allowed: NDArray[np.bool_] | None = None,
-) -> Iterator[Problem]:
+    allowed: Bools | None = None,
+) -> TrigramProblems:
     """The problem of each sequence, made when it is asked for.
 
     constraints  the text of rules or rules, hard or soft; a penalty is weighed against shares of classes
@@ -93,113 +86,45 @@ def problems(
         raise SchemaError(f"the schema lacks the label {unknown[0]!r}, which is predicted; add it")
     program = Program.of(as_constraints(constraints, plan), plan, tokens)
     ids = plan.vocabulary.encode(predictions.labels)
-    possible = _possible(predictions, any_label, None if allowed is None else allowed[:, ids])
-    return (
-        Problem(_potentials(predictions, i, ids, possible), program, int(predictions.offsets[i]))
-        for i in range(len(predictions))
-    )
+    own = None if allowed is None else allowed[:, ids]
+    return TrigramProblems(predictions, program, ids, own, np.full(len(predictions), any_label))
 
 
-def _possible(
-    predictions: Predictions, any_label: bool = False, allowed: NDArray[np.bool_] | None = None
-) -> NDArray[np.bool_]:
-    """Which labels each token may take, [T,Y]."""
-    size = predictions.n_tokens, len(predictions.labels)
-    possible = np.full(size, any_label)
-    token, place = np.nonzero(predictions.domain != OUTSIDE)
-    possible[token, predictions.domain[token, place]] = True
-    if allowed is None:
-        return possible
-    both = possible & allowed
-    return np.where(both.any(axis=1, keepdims=True), both, allowed)
+def decode_all(
+    problems: TrigramProblems,
+    decoder: str | Decoder = "auto",
+    *,
+    limits: Limits = NO_LIMITS,
+    threads: int = 1,
+    fall_back: bool = False,
+) -> Decodings[TrigramProblems]:
+    """The answers for all sequences.
+
+    With `auto` all are solved at once without rules: labels that break none are the best, for rules can only
+    take something off. The others, and with another decoder all, are decoded one by one. With `fall_back` a
+    sequence for which hard rules leave none of the proposed labels is decoded again with all labels.
+    """
+    chosen = find_decoder(decoder)
+    decodings = Decodings.empty(problems)
+    solved = _solve(decodings, threads) if isinstance(chosen, Auto) else np.zeros(len(problems), dtype=bool)
+    decode_each(decodings, np.flatnonzero(~solved), chosen, limits, threads)
+    impossible = np.flatnonzero(np.isneginf(decodings.bounds) & ~problems.any_label)
+    if not fall_back or not len(impossible):
+        return decodings
+    decodings = replace(decodings, problems=problems.with_any_label(impossible))
+    decode_each(decodings, impossible, chosen, limits, threads)
+    return decodings
 
 
-def solved(predictions: Predictions, labels: Ids, *, schema: Schema | None = None) -> list[Decoding]:
-    """The answers that `Predictions.csinf` stands for: these labels [T] of it, proved to be the best."""
-    found, possible = [], _possible(predictions)
-    for i, problem in enumerate(problems(predictions, schema=schema)):
-        a, b = predictions.offsets[i : i + 2].tolist()
-        trigrams = _Trigrams(predictions.predicted[a:b], predictions.weights[a:b])
-        states = trigrams.path(np.flatnonzero(possible[a:b].any(axis=0)), labels[a:b]) if a < b else []
-        found.append(Decoding.of(problem, states, problem.score(states)))
-    return found
-
-
-def _potentials(predictions: Predictions, i: int, ids: Ids, possible: NDArray[np.bool_]) -> Potentials:
-    """The chain of one sequence; ids[Y] are the labels in the schema, possible[T,Y] those to choose from."""
-    a, b = predictions.offsets[i : i + 2].tolist()
-    trigrams = _Trigrams(predictions.predicted[a:b], predictions.weights[a:b])
-    labels = np.flatnonzero(possible[a:b].any(axis=0))
-    if a == b:
-        return Potentials.of(np.zeros((0, len(ids))), label_of=ids)
-    unary = np.stack([trigrams.single(t, labels) for t in range(b - a)])
-    unary[~possible[a:b, labels]] = -np.inf
-    return _with_marks(trigrams, labels, unary, ids)
-
-
-def _with_marks(trigrams: _Trigrams, labels: NDArray, unary: Floats, ids: Ids) -> Potentials:
-    """States: each label with m = 0, then those with m = 1 that a whole trigram has in its middle."""
-    length = len(unary)
-    number, mark = trigrams.states(labels)
-    steps = np.full((length, len(number), len(number)), -np.inf)
-    steps[0] = 0.0
-    for t in range(1, length):
-        first_two = trigrams.begins(t, labels)[np.ix_(number, number)]
-        gain = trigrams.double(t, labels)[np.ix_(number, number)]
-        gain += np.outer(mark, trigrams.ends(t - 1, labels)[number])
-        steps[t] = np.where(first_two == mark, gain, -np.inf)
-    start = np.where(mark, -np.inf, 0.0)
-    return Potentials.of(unary[:, number], steps, start, kind=np.arange(length), label_of=ids[labels[number]])
-
-
-@dataclass(frozen=True)
-class _Trigrams:
-    """The predicted trigrams of one sequence, asked about labels [Y]."""
-
-    predicted: Ids  # [T,3]
-    weights: Floats  # [T,6]
-
-    @property
-    def whole(self) -> NDArray[np.bool_]:
-        """Which trigrams have three labels, [T]."""
-        return (self.predicted != OUTSIDE).all(axis=1)
-
-    def states(self, labels: NDArray) -> tuple[NDArray, NDArray[np.bool_]]:
-        """The states: which of the labels each has, and its mark."""
-        marked = np.flatnonzero(np.isin(labels, self.predicted[self.whole, 1]))
-        number = np.concatenate([np.arange(len(labels)), marked])
-        return number, np.arange(len(number)) >= len(labels)
-
-    def path(self, labels: NDArray, chosen: Ids) -> list[int]:
-        """The states of a labelling."""
-        number, mark = self.states(labels)
-        state = {(int(labels[i]), bool(m)): s for s, (i, m) in enumerate(zip(number, mark, strict=True))}
-        pairs = enumerate(pairwise(chosen.tolist()), start=1)
-        marks = [bool(self.whole[t] and (self.predicted[t, :2] == pair).all()) for t, pair in pairs]
-        return [state[key] for key in zip(chosen.tolist(), [False, *marks], strict=True)]
-
-    def single(self, t: int, labels: NDArray) -> Floats:
-        """The weight of the unigrams that each label satisfies at token t, [Y]."""
-        total = np.zeros(len(labels))
-        for place in range(3):
-            source = t + 1 - place
-            if 0 <= source < len(self.predicted):
-                total[labels == self.predicted[source, place]] += self.weights[source, SINGLE + place]
-        return total
-
-    def double(self, t: int, labels: NDArray) -> Floats:
-        """The weight of the bigrams that the labels of t−1 and t satisfy, [Y,Y]."""
-        total = np.zeros((len(labels), len(labels)))
-        for source, place, weight in ((t - 1, 1, RIGHT), (t, 0, LEFT)):
-            x, y = self.predicted[source, place : place + 2]
-            total += self.weights[source, weight] * np.outer(labels == x, labels == y)
-        return total
-
-    def begins(self, t: int, labels: NDArray) -> NDArray[np.bool_]:
-        """Whether the labels of t−1 and t are the first two of the whole trigram of token t, [Y,Y]."""
-        x, y, _ = self.predicted[t]
-        return np.outer(labels == x, labels == y) & self.whole[t]
-
-    def ends(self, t: int, labels: NDArray) -> Floats:
-        """The weight of the trigram of token t for its last label, 0 for others, [Y]."""
-        return np.where(labels == self.predicted[t, 2], self.weights[t, TRIGRAM], 0.0)
+def _solve(decodings: Decodings[TrigramProblems], threads: int) -> Bools:
+    """Fill in the sequences whose best labels without rules are allowed and break none: [N], which."""
+    begun = time.perf_counter()
+    problems = decodings.problems
+    labels, totals = problems.predictions.solve(threads)
+    solved = problems.costs(labels) == 0
+    tokens = np.repeat(solved, np.diff(problems.offsets))
+    decodings.states[tokens] = problems.states(labels, tokens)
+    decodings.scores[solved] = decodings.bounds[solved] = totals[solved]
+    decodings.iterations[solved] = 1
+    decodings.seconds[solved] = (time.perf_counter() - begun) / max(1, len(solved))
+    return solved

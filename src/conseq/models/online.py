@@ -38,7 +38,7 @@ class Perceptron:
     """
 
     max_iterations: int = 10
-    seed: int = 0
+    random_state: int = 0
 
     @property
     def sparse(self) -> bool:
@@ -62,7 +62,7 @@ class AdaGrad:
     max_iterations: int = 20
     period: int = 10
     delta: float = 1e-5
-    seed: int = 0
+    random_state: int = 0
     batch: int = 8
     rate: float = 0.3
 
@@ -126,7 +126,7 @@ class _Run(ABC):
 
 class _PerceptronRun(_Run):
     def __init__(self, options: Perceptron, sample: Sample, start: NDArray[np.float64]) -> None:
-        super().__init__(sample, start, options.seed)
+        super().__init__(sample, start, options.random_state)
         self.sums = vector_of(self.layout, np.zeros_like(start))
         self.seen = 0
 
@@ -146,7 +146,7 @@ class _PerceptronRun(_Run):
 
 class _AdaGradRun(_Run):
     def __init__(self, options: AdaGrad, sample: Sample, start: NDArray[np.float64]) -> None:
-        super().__init__(sample, start, options.seed)
+        super().__init__(sample, start, options.random_state)
         self.options, self.batch = options, options.batch
         self.descent = kernel.Descent(options.batch, options.rate, options.c2)
         self.squares = kernel.Vector(*(np.full_like(part, FIRST) for part in self.current))

@@ -73,6 +73,13 @@ class TrigramClasses:
         ids = self.labels.encode(column.vocabulary)
         return np.where(ids < 0, OUTSIDE - 1, ids).astype(np.int32)[column.ids]
 
+    def shares(self, found: Distributions) -> Floats:
+        """The share of the classes that have each label at the token itself, [T,Y]."""
+        shares = np.zeros((len(found), len(self.labels)))
+        row = np.repeat(np.arange(len(found)), np.diff(found.indptr))
+        np.add.at(shares, (row, self.parts[found.cls, 1]), found.share)
+        return shares
+
     def names(self) -> list[str]:
         """Each class as text, _ beyond the ends."""
         names = [*self.labels, "_"]
@@ -132,15 +139,6 @@ class Predictions:
         most neighbours agree on count more against many that few agree on."""
         check_sharpness(sharpness)
         return self if sharpness == 1 else replace(self, weights=self.weights**sharpness)
-
-    def select(self, i: int) -> Predictions:
-        """Those of one sequence."""
-        a, b = self.offsets[i : i + 2].tolist()
-        own = slice(a, b)
-        return Predictions(
-            self.labels, np.array([0, b - a]), self.predicted[own], self.weights[own], self.confidence[own],
-            self.domain[own], self.sizes[own],
-        )  # fmt: skip
 
     @property
     def n_tokens(self) -> int:

@@ -114,8 +114,9 @@ class Subproblem:
     def rewards(self, lattice: Lattice, point: Floats) -> Floats:
         """What each edge of a lattice over states gains by the multipliers u[T·G], [E]."""
         steps = lattice.steps
+        inner = steps.state >= 0
         places = steps.token * self.n_groups + self.group_of[steps.state]
-        return np.where(steps.state >= 0, np.append(point, 0.0)[np.where(steps.state >= 0, places, -1)], 0.0)
+        return lattice.per_edge(np.append(point, 0.0)[np.where(inner, places, len(point))])
 
     def solve(self, point: Floats, states: NDArray[np.int32], slope: Floats) -> float:
         """The value of the sub-problem; −D slopes down in the labelling's groups, up in those it has."""

@@ -11,10 +11,10 @@ Axes: L tokens, S states, B nodes, E edges, I steps; see `kernels/lattice.py`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise as pairwise_of
 from typing import NamedTuple
 
 import numpy as np
@@ -138,14 +138,12 @@ class Lattice:
         and end[Y] the first and last labels.
 
         >>> segments = [Segment(0, [0], 1.0), Segment(1, [1], 1.0), Segment(0, [1, 1], 2.5)]
-        >>> Lattice.of_segments(segments, 2, 2).best(3)
+        >>> Lattice.of_segments(segments, n_tokens=2, n_labels=2).best(3)
         (array([[1, 1],
                [0, 1]], dtype=int32), array([2.5, 2. ]))
         """
-        steps = np.zeros((n_labels, n_labels)) if pairwise is None else np.asarray(pairwise, dtype=np.float64)
-        first, last = (
-            np.zeros(n_labels) if v is None else np.asarray(v, dtype=np.float64) for v in (start, end)
-        )
+        steps = _label_scores("pairwise", pairwise, (n_labels, n_labels))
+        first, last = _label_scores("start", start, (n_labels,)), _label_scores("end", end, (n_labels,))
         given = list(segments)
         _check_segments(given, n_tokens, n_labels)
         given = [segment for segment in given if segment.score > -np.inf]
@@ -179,10 +177,13 @@ class Lattice:
         labels."""
         edges = sorted(edges, key=lambda edge: edge[0])
         size, sink = n_labels + 1, len(nodes) - 1
-        pair, token, state, begins = [], [], [], [0]
+        pair: list[int] = []
+        token: list[int] = []
+        state: list[int] = []
+        begins = [0]
         for source, target, _, labels in edges:
             path = [nodes[source][1], *labels, *([n_labels] if target == sink else [])]
-            pair += [a * size + b for a, b in pairwise_of(path)]
+            pair += [a * size + b for a, b in itertools.pairwise(path)]
             token += range(int(position[source]), int(position[source]) + len(path) - 1)
             state += [*labels, *([-1] if target == sink else [])]
             begins.append(len(pair))
@@ -190,8 +191,9 @@ class Lattice:
         first = np.searchsorted(numbers, np.arange(len(nodes) + 1)).astype(np.int64)
         targets = np.array([edge[1] for edge in edges], dtype=np.int64)
         graph = Graph(first, targets, np.array([edge[2] for edge in edges], dtype=np.float64))
-        columns = (np.array(column, dtype=np.int64) for column in (begins, pair, token))
-        return cls(graph, Steps(*columns, np.array(state, dtype=np.int32)), position, n_labels, n_labels)
+        first_step, pairs, tokens = (np.array(column, dtype=np.int64) for column in (begins, pair, token))
+        steps = Steps(first_step, pairs, tokens, np.array(state, dtype=np.int32))
+        return cls(graph, steps, position, n_labels, n_labels)
 
     # ── shape ───────────────────────────────────────────────────────────────────────────────────
 
@@ -231,11 +233,11 @@ class Lattice:
         takes."""
         through = self.through
         kept = np.flatnonzero((through >= floor) & (through > -np.inf))
-        if len(kept) == self.n_edges:
-            return self
         used = np.zeros(self.n_nodes, dtype=bool)
         used[[0, -1]] = True
         used[self.sources[kept]] = used[self.graph.targets[kept]] = True
+        if len(kept) == self.n_edges and used.all():
+            return self
         number = np.cumsum(used) - 1
         first = np.searchsorted(number[self.sources[kept]], np.arange(used.sum() + 1)).astype(np.int64)
         graph = Graph(first, number[self.graph.targets[kept]], self.graph.gains[kept])
@@ -316,7 +318,14 @@ class Lattice:
     def amounts(self, problem: Problem, linear: Linear) -> Ints:
         """What each edge adds to a sum, [E]."""
         read = self.reads(problem, linear)
-        return np.add.reduceat(read, self.steps.first[:-1]) if len(read) else read
+        amounts: Ints = self.per_edge(read)
+        return amounts
+
+    def per_edge(self, values: NDArray) -> NDArray:
+        """The sums of values of steps [I] over the steps of each edge, [E]."""
+        if len(values) == self.n_edges:  # every edge takes one step at least
+            return values
+        return np.add.reduceat(values, self.steps.first[:-1])
 
     def reader(self, problem: Problem, charge: Charge) -> Reader:
         """A primitive with its penalty as an automaton that reads along."""
@@ -458,6 +467,16 @@ def too_many(most_states: float) -> str:
         f"the rules make more than {most_states:,} product states on this sequence, which is the limit; "
         "give fewer rules, raise limits.states, or do without rules here"
     )
+
+
+def _label_scores(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
+    """The scores of labels or steps, 0 if none are given."""
+    scores: Floats = np.zeros(shape) if given is None else np.asarray(given, dtype=np.float64)
+    if scores.shape != shape:
+        raise ScoreError(f"{name} has the shape {scores.shape}; give scores of the shape {shape}")
+    if not (scores < np.inf).all():
+        raise ScoreError(f"{name} has a score that is +inf or not a number; give numbers, or -inf")
+    return scores
 
 
 def _check_segments(segments: Sequence[Segment], n_tokens: int, n_labels: int) -> None:

@@ -117,10 +117,11 @@ class Primitives:
         """The counters that the chosen sums need, and every sum that these settle: its rows and terms."""
         is_chosen = np.zeros(len(self.limits), dtype=bool)
         is_chosen[chosen] = True
+        matters = self.matters | is_chosen  # local ones may be asked for where no potentials charge them
         counters = np.unique(self.terms[is_chosen[self.row_of_term], 1])
         forms = np.unique(self.form_of[chosen])
         if len(forms) < len(counters) and not self.is_masked[chosen].any():
-            known = np.isin(self.form_of, forms) & self.matters & ~self.is_masked
+            known = np.isin(self.form_of, forms) & matters & ~self.is_masked
             settled = np.flatnonzero(known)
             places = np.array([self.tables.place(f, self.forms[f]) for f in forms.tolist()], dtype=np.int64)
             terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
@@ -128,7 +129,7 @@ class Primitives:
             return np.stack([places, np.full(len(places), -1)], axis=1), rows, terms, settled
         position = np.full(len(self.mask_of), -1, dtype=np.int64)
         position[counters] = np.arange(len(counters))
-        known = ~self._any_term(position[self.terms[:, 1]] < 0) & self.matters
+        known = ~self._any_term(position[self.terms[:, 1]] < 0) & matters
         settled = np.flatnonzero(known)
         inside = known[self.row_of_term]
         terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)

@@ -8,19 +8,18 @@
 Stanfill and Waltz 1986; Aha et al. 1991; Daelemans and van den Bosch 2005. Figures follow TiMBL's.
 """
 
-from conseq.models.memory.index import ALGORITHMS, VOTING, Classified, Found, Memory, Options
+from conseq.models.memory.index import ALGORITHMS, VOTING, Classified, Found, Memory
 from conseq.models.memory.learner import MemoryLearner
-from conseq.models.memory.measure import METRICS
+from conseq.models.memory.measure import DISTANCES
 from conseq.models.memory.weights import WEIGHTS
 
 __all__ = [
     "ALGORITHMS",
-    "METRICS",
+    "DISTANCES",
     "VOTING",
     "WEIGHTS",
     "Classified",
     "Found",
     "Memory",
     "MemoryLearner",
-    "Options",
 ]

@@ -9,22 +9,24 @@ same is done with the queries, so that each is looked for once and right after o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.errors import DataError
+from conseq.errors import ConseqError, DataError
 from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import Tree, build_tree
 from conseq.kernels.neighbours import Measure
 from conseq.kernels.voting import Ballot
-from conseq.models.memory.measure import METRICS, alike, asking, by_classes, measure_of, tabulated
+from conseq.models.memory.measure import DISTANCES, alike, asking, by_classes, measure_of, tabulated
 from conseq.models.memory.weights import WEIGHTS, Table, binned
+from conseq.options import NeighbourOptions
 from conseq.threads import map_chunks
+from conseq.vocabulary import UNSEEN
 
 VOTING = {
     "majority": voting.MAJORITY,
@@ -41,18 +43,30 @@ CHUNKS = 4
 """Pieces of work per thread."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How neighbours are found and how they vote; exponential decay is exp(−a · d^b)."""
+def resolved(options: NeighbourOptions, n_features: int) -> NeighbourOptions:
+    """The options for so many features, with a distance for each; raises if a name is not known."""
+    given = options.distance
+    distance = (given,) * n_features if isinstance(given, str) else tuple(given)
+    if len(distance) != n_features:
+        raise ConseqError(f"{len(distance)} distances for {n_features} features; give one, or one for each")
+    for name in distance:
+        _check_known("distance", name, DISTANCES)
+    _check_known("weights", options.weights, WEIGHTS)
+    _check_known("voting", options.voting, VOTING)
+    _check_known("algorithm", options.algorithm, ALGORITHMS)
+    return replace(
+        options,
+        distance=distance,
+        k=int(options.k),
+        a=float(options.a),
+        b=float(options.b),
+        threshold=int(options.threshold),
+    )
 
-    metric: tuple[str, ...]  # [F]
-    weights: str = "gain-ratio"
-    k: int = 1
-    voting: str = "majority"
-    algorithm: str = "ib1"
-    a: float = 1.0
-    b: float = 1.0
-    threshold: int = 1  # values seen less often are equal or not, whatever the metric
+
+def _check_known(option: str, name: object, known: Mapping[str, Any] | Sequence[str]) -> None:
+    if name not in known:
+        raise ConseqError(f"there is no {option} {name!r}; choose one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +110,7 @@ class Neighbours:
 class Memory:
     """Training instances that answer queries; those of row u are members[bounds[u]:bounds[u+1]]."""
 
-    options: Options
+    options: NeighbourOptions  # its distance one name per feature
     order: NDArray[np.int64]  # [F] the features from heavy to light
     groups: tuple[
         NDArray[np.int32] | None, ...
@@ -113,18 +127,19 @@ class Memory:
         cls,
         ids: NDArray[np.int32],
         classes: NDArray[np.int32],
-        options: Options,
+        options: NeighbourOptions,
         numbers: NDArray[np.float64] | None = None,
     ) -> Memory:
         """Keep instances: ids of values per feature from 0, ids of classes in order of first sight; the
         numbers themselves where a feature is numeric.
 
         >>> ids = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32)
-        >>> memory = Memory.build(ids, np.array([0, 0, 1], dtype=np.int32), Options(("overlap",) * 2))
+        >>> memory = Memory.build(ids, np.array([0, 0, 1], dtype=np.int32), NeighbourOptions())
         >>> memory.classify(np.array([[1, 0]], dtype=np.int32)).winner.tolist()
         [1]
         """
-        kinds = np.array([METRICS[name] for name in options.metric], dtype=np.int8)
+        options = resolved(options, ids.shape[1])
+        kinds = np.array([DISTANCES[name] for name in options.distance], dtype=np.int8)
         columns = [ids[:, f] for f in range(ids.shape[1])]
         bins = (
             {}
@@ -236,13 +251,19 @@ class Memory:
                 f"an instance has {ids.shape[-1]} features where those in memory have {len(self.order)}; "
                 "give the same features"
             )
-        rows = _grouped(ids[:, self.order], self.groups)
+        rows = _grouped(self._seen(ids[:, self.order]), self.groups)
         if numbers is not None:
             return rows, np.ascontiguousarray(numbers[:, self.order] / self.scale), np.arange(len(rows))
         members, bounds = sorted_groups(rows)
         place = np.empty(len(rows), dtype=np.int64)
         place[members] = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         return rows[members[bounds[:-1]]], np.empty((len(bounds) - 1, 0)), place
+
+    def _seen(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Values with an id beyond those that a feature had in training were not seen there, [M,F]."""
+        each = zip(self.groups, np.diff(self.measure.start), strict=True)
+        sizes = [size if group is None else len(group) for group, size in each]
+        return np.where(ids < np.array(sizes), ids, UNSEEN)
 
     def document(self) -> dict[str, Any]:
         """The options, for JSON."""
@@ -274,7 +295,7 @@ class Memory:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], document: Mapping[str, Any]) -> Memory:
         """What `arrays` and `document` gave, as a memory again."""
-        options = Options(**{**document, "metric": tuple(document["metric"])})
+        options = NeighbourOptions(**{**document, "distance": tuple(document["distance"])})
         a = arrays
         groups = tuple(a.get(f"group{f}") for f in range(len(a["order"])))
         names = ("kinds", "weight", "starts", "value_bounds", "value_classes", "value_shares", "numbers")
@@ -332,7 +353,7 @@ def _grouped(ids: NDArray[np.int32], groups: tuple[NDArray[np.int32] | None, ...
     return rows
 
 
-def _ballot(classes: NDArray[np.int32], bounds: NDArray[np.int64], options: Options) -> Ballot:
+def _ballot(classes: NDArray[np.int32], bounds: NDArray[np.int64], options: NeighbourOptions) -> Ballot:
     """The votes of each row; the classes of its instances stand side by side."""
     n_rows, n_classes = len(bounds) - 1, int(classes.max()) + 1
     row = np.repeat(np.arange(n_rows), np.diff(bounds))

@@ -5,20 +5,19 @@ rows of values, classes ─→ MemoryLearner(options).fit ─→ predict, predic
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.errors import ConseqError, DataError, ModelError
-from conseq.estimator import Estimator
-from conseq.models.memory.index import ALGORITHMS, VOTING, Classified, Memory, Options
-from conseq.models.memory.measure import METRICS
-from conseq.models.memory.weights import WEIGHTS
+from conseq.errors import DataError, ModelError
+from conseq.estimator import Estimator, Group
+from conseq.models.memory.index import Classified, Memory, resolved
+from conseq.options import NeighbourOptions
 from conseq.persist import Archive
-from conseq.threads import cores
+from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
 Rows = Sequence[Sequence[Any]]
@@ -27,14 +26,9 @@ Rows = Sequence[Sequence[Any]]
 class MemoryLearner(Estimator):
     """Keeps all instances; a new one gets the class of those nearest to it.
 
-    metric: overlap, mvdm (modified value difference), jensen-shannon, jeffrey (divergences of the classes
-        that go with two values) or numeric, or a list with one for each feature
-    weights: none, gain-ratio, information-gain, chi-squared or shared-variance
-    k: all instances at the k nearest distances vote
-    voting: majority, inverse-distance, inverse-linear or exponential-decay, which is exp(−a · d^b)
-    algorithm: ib1 (exact) or igtree (the instances that match longest in the order of weights)
-    threshold: values seen less often than this are equal or not, whatever the metric
-    threads: all processors if None
+    distance … threshold    how neighbours are found and vote: the fields of `conseq.NeighbourOptions`
+    neighbours              the same as an object: neighbours=NeighbourOptions(k=3)
+    n_jobs                  threads; None or −1: all processors
 
     >>> rows, classes = [["a", "x"], ["a", "y"], ["b", "y"]], ["one", "one", "two"]
     >>> learner = MemoryLearner().fit(rows, classes)
@@ -42,19 +36,22 @@ class MemoryLearner(Estimator):
     ['one', 'two']
     """
 
+    neighbours = Group(NeighbourOptions)
+
     def __init__(
         self,
-        metric: str | Sequence[str] = "overlap",
-        weights: str = "gain-ratio",
-        k: int = 1,
-        voting: str = "majority",
-        algorithm: str = "ib1",
-        a: float = 1.0,
-        b: float = 1.0,
-        threshold: int = 1,
-        threads: int | None = None,
+        distance: str | Sequence[str] = NeighbourOptions.distance,
+        weights: str = NeighbourOptions.weights,
+        k: int = NeighbourOptions.k,
+        voting: str = NeighbourOptions.voting,
+        algorithm: str = NeighbourOptions.algorithm,
+        a: float = NeighbourOptions.a,
+        b: float = NeighbourOptions.b,
+        threshold: int = NeighbourOptions.threshold,
+        n_jobs: int | None = None,
+        neighbours: NeighbourOptions | None = None,
     ) -> None:
-        self.metric = metric
+        self.distance = distance
         self.weights = weights
         self.k = k
         self.voting = voting
@@ -62,7 +59,8 @@ class MemoryLearner(Estimator):
         self.a = a
         self.b = b
         self.threshold = threshold
-        self.threads = threads
+        self.n_jobs = n_jobs
+        self._take(neighbours=neighbours)
 
     def fit(self, rows: Rows, classes: Sequence[Hashable]) -> Self:
         """Keep the instances: a row of values and a class each."""
@@ -70,7 +68,7 @@ class MemoryLearner(Estimator):
             raise DataError("there is nothing to learn from; give at least one instance")
         if len(rows) != len(classes):
             raise DataError(f"{len(rows)} rows and {len(classes)} classes; give one class per row")
-        options = self.options(len(rows[0]))
+        options = resolved(self.neighbours, len(rows[0]))
         columns = _columns(rows, len(rows[0]))
         built = [Vocabulary.build(column) for column in columns]
         self.vocabularies_ = [vocabulary for vocabulary, _ in built]
@@ -80,7 +78,7 @@ class MemoryLearner(Estimator):
             np.stack([ids for _, ids in built], axis=1),
             np.array([number[name] for name in classes], dtype=np.int32),
             options,
-            _numbers(columns, options.metric),
+            _numbers(columns, options.distance),
         )
         return self
 
@@ -108,7 +106,7 @@ class MemoryLearner(Estimator):
         [[(1.0, [0, 1]), (2.0, [2])]]
         """
         ids, numbers = self._encode(rows)
-        found = self.model_.neighbours(ids, numbers, threads=self._threads())
+        found = self.model_.neighbours(ids, numbers, threads=threads_of(self.n_jobs))
         return [
             _by_distance(found.distance[lo:hi].tolist(), found.instance[lo:hi].tolist())
             for lo, hi in pairwise(found.indptr.tolist())
@@ -121,7 +119,7 @@ class MemoryLearner(Estimator):
     def classify(self, rows: Rows) -> Classified:
         """Winners and votes as arrays."""
         ids, numbers = self._encode(rows)
-        return self.model_.classify(ids, numbers, threads=self._threads())
+        return self.model_.classify(ids, numbers, threads=threads_of(self.n_jobs))
 
     def archive(self) -> Archive:
         """All there is to save, for `conseq.persist.save`."""
@@ -136,36 +134,15 @@ class MemoryLearner(Estimator):
         return Archive(document, {"classes": classes, **strings}, self.model_.arrays())
 
     @classmethod
-    def from_archive(cls, archive: Archive, threads: int | None = None) -> Self:
+    def from_archive(cls, archive: Archive, n_jobs: int | None = None) -> Self:
         """The learner that gave an archive."""
         document = archive.document["memory"]
-        learner = cls(**{**document, "metric": list(document["metric"])}, threads=threads)
+        learner = cls(**{**document, "distance": list(document["distance"])}, n_jobs=n_jobs)
         learner.model_ = Memory.from_arrays(archive.arrays, document)
         learner.classes_ = list(archive.strings["classes"])
-        n_features = len(document["metric"])
+        n_features = len(document["distance"])
         learner.vocabularies_ = [Vocabulary(archive.strings[f"values{f}"]) for f in range(n_features)]
         return learner
-
-    def options(self, n_features: int) -> Options:
-        """Its options, checked, for this number of features."""
-        metric = (self.metric,) * n_features if isinstance(self.metric, str) else tuple(self.metric)
-        if len(metric) != n_features:
-            raise ConseqError(f"{len(metric)} metrics for {n_features} features; give one, or one for each")
-        for name in metric:
-            _check_known("metric", name, METRICS)
-        _check_known("weights", self.weights, WEIGHTS)
-        _check_known("voting", self.voting, VOTING)
-        _check_known("algorithm", self.algorithm, ALGORITHMS)
-        if not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise ConseqError(f"k is {self.k}; give a whole number of at least 1")
-        if not (self.a >= 0 and self.b > 0):
-            raise ConseqError(f"a is {self.a} and b is {self.b}; give a of at least 0 and b above 0")
-        if not isinstance(self.threshold, int | np.integer) or self.threshold < 1:
-            raise ConseqError(f"threshold is {self.threshold}; give a whole number of at least 1")
-        return Options(
-            metric, self.weights, int(self.k), self.voting, self.algorithm, float(self.a), float(self.b),
-            int(self.threshold),
-        )  # fmt: skip
 
     def _encode(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         self._check_fitted()
@@ -174,21 +151,11 @@ class MemoryLearner(Estimator):
             return np.empty((0, len(vocabularies)), dtype=np.int32), None
         columns = _columns(rows, len(vocabularies))
         ids = np.stack([v.encode(column) for v, column in zip(vocabularies, columns, strict=True)], axis=1)
-        return ids, _numbers(columns, self.model_.options.metric)
+        return ids, _numbers(columns, self.model_.options.distance)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):
             raise ModelError("the learner has no instances yet; call fit")
-
-    def _threads(self) -> int:
-        if self.threads is not None and self.threads < 1:
-            raise ConseqError(f"threads is {self.threads}; give at least 1, or None for all processors")
-        return self.threads or cores()
-
-
-def _check_known(option: str, name: object, known: Mapping[str, Any] | Sequence[str]) -> None:
-    if name not in known:
-        raise ConseqError(f"there is no {option} {name!r}; choose one of {', '.join(known)}")
 
 
 def _columns(rows: Rows, width: int) -> list[list[str]]:
@@ -201,13 +168,13 @@ def _columns(rows: Rows, width: int) -> list[list[str]]:
     return [list(map(str, column)) for column in zip(*rows, strict=True)]
 
 
-def _numbers(columns: list[list[str]], metric: Sequence[str]) -> NDArray[np.float64] | None:
+def _numbers(columns: list[list[str]], distance: Sequence[str]) -> NDArray[np.float64] | None:
     """The values as numbers where features are numeric, [N,F], zeros elsewhere; None if no feature is."""
-    if "numeric" not in metric:
+    if "numeric" not in distance:
         return None
     numbers = np.zeros((len(columns[0]), len(columns)))
     for f, column in enumerate(columns):
-        if metric[f] == "numeric":
+        if distance[f] == "numeric":
             numbers[:, f] = [_number(value, i, f) for i, value in enumerate(column)]
     return numbers
 
@@ -220,7 +187,7 @@ def _number(value: str, row: int, feature: int) -> float:
     if not np.isfinite(number):
         raise DataError(
             f"row {row} has {value!r} for feature {feature}, which is numeric; "
-            "give a number, or choose another metric"
+            "give a number, or choose another distance"
         )
     return number
 

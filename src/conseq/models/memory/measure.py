@@ -1,6 +1,6 @@
 """How far apart two values of a feature are.
 
-    ids[N,F], classes[N], metric of each feature ─→ measure_of ─→ Measure for the kernels
+    ids[N,F], classes[N], distance of each feature ─→ measure_of ─→ Measure for the kernels
     Table ─→ alike ─→ which values cannot be told apart by their classes
     Measure, ids[M,F] ─→ asking ─→ Queries for the kernels
 
@@ -21,7 +21,7 @@ from conseq.models.memory.weights import Table
 from conseq.threads import map_chunks
 from conseq.vocabulary import UNSEEN
 
-METRICS = {
+DISTANCES = {
     "overlap": neighbours.OVERLAP,
     "mvdm": neighbours.VALUES,
     "jensen-shannon": neighbours.SHANNON,

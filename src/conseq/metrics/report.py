@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.evaluate.counts import (
+from conseq.metrics.counts import (
     READINGS,
     Counts,
     Fractions,
@@ -106,7 +106,7 @@ class Report:
 
 
 def evaluate(gold: Labellings, predicted: Labellings, scheme: Schema | Scheme | str = AUTO) -> Report:
-    """Score lists of labels against the gold ones.
+    """Score the labels of sequences against the gold ones; each a list of labels per sequence, or a corpus.
 
     >>> report = evaluate([["B-x", "I-x", "O", "B-x"]], [["B-x", "I-x", "O", "O"]])
     >>> report.accuracy, report.span.total.precision, report.span.total.recall

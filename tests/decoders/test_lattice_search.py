@@ -1,17 +1,19 @@
-"""`decoders/search.py` and `lazy.refine`: the best labelling under some primitives, by product states."""
+"""`lattice/search.py`, `lazy.ShiftedChain` and `refine`: the best labelling under some primitives, by product
+states."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from conseq.decoders.readers import Readers
-from conseq.decoders.search import Search, Workspace, lowered
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems, truth
 
-from conseq.decoders.base import Best, Limits
+from conseq.decoders.base import Best, Limits, violated
 from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.lazy import refine, wanted
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.search import Found, LatticeSearch, Workspace, lowered
+from conseq.decoders.lattice.tracked import Primitives
+from conseq.decoders.lazy import ShiftedChain, refine
 from conseq.problem import Problem
 
 SEEDS = range(8 if config.DISABLE_JIT else 150)
@@ -49,9 +51,21 @@ def some_primitives(problem: Problem, rng: np.random.Generator) -> list[int]:
     return extra[rng.random(len(extra)) < 0.6].tolist()
 
 
+def search_above(chain: ShiftedChain, floor: float) -> LatticeSearch:
+    """A search through the lattice of all labellings that reach the floor by the shifted scores."""
+    search = chain.search(floor, MANY, np.inf)
+    assert search is not None
+    return search
+
+
+def states_of(search: LatticeSearch, found: Found) -> tuple[int, ...]:
+    assert found.path is not None
+    return tuple(search.lattice.states_of(found.path).tolist())
+
+
 def random_multipliers(problem: Problem, primitives: list[int], rng: np.random.Generator) -> np.ndarray:
     """For the sums among the primitives, as far as their multipliers may rise."""
-    ceilings = Readers.of(problem.program).ceilings
+    ceilings = Primitives.of(problem.program).ceilings
     chosen = np.isin(np.arange(len(ceilings)), primitives)
     return np.where(chosen, np.minimum(rng.exponential(1, len(ceilings)), ceilings), 0.0)
 
@@ -63,22 +77,23 @@ def test_the_best_labelling_under_some_primitives(seed):
     for problem in feasible(seed):
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng) if rng.random() < 0.5 else None
-        search = Search.of(problem, with_local_constraints(problem), multipliers)
+        chain = ShiftedChain.of(problem, with_local_constraints(problem), multipliers)
         everything = relaxed_scores(problem, list(range(len(problem.charges))))
         most = max(relaxed_scores(problem, primitives).values())
         least = max(everything.values())
-        assert search.bound >= least - 1e-9 * (1 + abs(least)) or least == -np.inf
-        found = search.best(primitives, search.band(-np.inf, MANY), -np.inf, MANY)
+        assert chain.bound >= least - 1e-9 * (1 + abs(least)) or least == -np.inf
+        search = search_above(chain, -np.inf)
+        found = search.best(primitives, -np.inf, MANY)
         if least > -np.inf:
-            assert found.states is not None
-        if found.states is None:
+            assert found.path is not None
+        if found.path is None:
             assert found.value == -np.inf
             continue
-        settled = Readers.of(problem.program).select(primitives, problem.n_tokens).settled.tolist()
+        settled = Primitives.of(problem.program).select(primitives, problem.n_tokens).settled.tolist()
         charged = relaxed_scores(problem, sorted({*primitives, *settled}))
         best = max(charged.values())
         assert found.value == pytest.approx(best, rel=1e-8, abs=1e-8)
-        assert charged[tuple(found.states.tolist())] == pytest.approx(best, rel=1e-8, abs=1e-8)
+        assert charged[states_of(search, found)] == pytest.approx(best, rel=1e-8, abs=1e-8)
         assert least - 1e-8 * (1 + abs(least)) <= found.value or least == -np.inf
         assert found.value <= most + 1e-8 * (1 + abs(most))
 
@@ -92,14 +107,13 @@ def test_a_floor_loses_no_labelling_that_reaches_it(seed):
         best = max(scores.values())
         if best == -np.inf:
             continue
-        search = Search.of(
-            problem, with_local_constraints(problem), random_multipliers(problem, primitives, rng)
-        )
-        at = search.best(primitives, search.band(lowered(best), MANY), -np.inf, MANY)
+        multipliers = random_multipliers(problem, primitives, rng)
+        chain = ShiftedChain.of(problem, with_local_constraints(problem), multipliers)
+        at = search_above(chain, lowered(best)).best(primitives, -np.inf, MANY)
         assert at.value == pytest.approx(best, rel=1e-8, abs=1e-8)
         above = best + 1e-3 * (1 + abs(best))
-        beyond = search.best(primitives, search.band(above, MANY), -np.inf, MANY)
-        assert beyond.states is None
+        beyond = search_above(chain, above).best(primitives, -np.inf, MANY)
+        assert beyond.path is None
         assert beyond.value == -np.inf
 
 
@@ -108,10 +122,10 @@ def test_little_room_gives_an_upper_bound(seed):
     for problem in feasible(seed):
         primitives = np.flatnonzero(problem.program.is_nonlocal).tolist()
         best = max(relaxed_scores(problem, primitives).values())
-        search = Search.of(problem, with_local_constraints(problem))
+        search = search_above(ShiftedChain.of(problem, with_local_constraints(problem)), -np.inf)
         for states in (1, 2, 5, 20):
-            found = search.best(primitives, search.band(-np.inf, MANY), -np.inf, states)
-            if found.is_exhaustive and found.states is None:
+            found = search.best(primitives, -np.inf, states)
+            if found.is_exhaustive and found.path is None:
                 assert best == -np.inf
             else:
                 assert found.value >= best - 1e-9 * (1 + abs(best)) or best == -np.inf
@@ -126,22 +140,60 @@ def test_refine_from_any_start_ends_with_the_optimum(seed):
         best = Best(problem)
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng)
-        search = Search.of(
-            problem, with_local_constraints(problem), multipliers, Readers.of(problem.program), workspace
-        )
+        potentials, tracked = with_local_constraints(problem), Primitives.of(problem.program)
+        chain = ShiftedChain.of(problem, potentials, multipliers, tracked, workspace)
         active = sorted({*primitives, *np.flatnonzero(multipliers).tolist()})
-        refine(best, search, active, Limits())
+        refine(best, chain, active, Limits())
         optimum = truth(problem)
         assert best.settled
         assert best.score == pytest.approx(optimum, rel=1e-7, abs=1e-7)
         assert best.bound >= optimum - 1e-9 * (1 + abs(optimum)) or optimum == -np.inf
 
 
-def test_wanted_are_the_primitives_that_are_paid_for_and_not_in_the_scores():
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_known_score_loses_nothing_that_is_better(seed):
+    """What is better than the known score is found; so is, by the sums alone, a labelling met on the way."""
+    rng = np.random.default_rng(seed)
+    for problem in feasible(seed):
+        primitives = np.flatnonzero(problem.program.is_nonlocal).tolist()
+        scores = relaxed_scores(problem, primitives)
+        finite = sorted(score for score in scores.values() if score > -np.inf)
+        if not finite:
+            continue
+        search = LatticeSearch.of(Lattice.of(with_local_constraints(problem), len(problem.schema)), problem)
+        known = lowered(finite[int(rng.integers(len(finite)))])
+        found = search.best(primitives, known, MANY)
+        values = [
+            scores[tuple(search.lattice.states_of(p).tolist())]
+            for p in (found.path, found.met)
+            if p is not None
+        ]
+        assert max(values) == pytest.approx(finite[-1], rel=1e-8, abs=1e-8)
+        assert found.value == pytest.approx(finite[-1], rel=1e-8, abs=1e-8) or found.path is None
+        if found.met is not None:
+            sums = [p for p in primitives if p < problem.program.n_linear]
+            by_sums = relaxed_scores(problem, sums)[tuple(search.lattice.states_of(found.met).tolist())]
+            assert by_sums > known
+        assert found.is_exhaustive
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_moving_towards_other_multipliers_lowers_the_bound_or_changes_nothing(seed):
+    rng = np.random.default_rng(seed)
+    for problem in feasible(seed):
+        nonlocal_ = np.flatnonzero(problem.program.is_nonlocal).tolist()
+        chain = ShiftedChain.of(problem, with_local_constraints(problem))
+        moved, tries = chain.towards(random_multipliers(problem, nonlocal_, rng))
+        assert 1 <= tries <= 3
+        assert moved is chain or moved.bound < chain.bound
+        assert moved.bound >= truth(problem) - 1e-9 * (1 + abs(truth(problem))) or truth(problem) == -np.inf
+
+
+def test_violated_are_the_primitives_that_are_paid_for_and_not_in_the_scores():
     for seed in SEEDS:
         for problem in feasible(seed):
             states = all_labellings(problem)[-1]
             violations = problem.violations(states)
             for p, charge in enumerate(problem.charges):
                 paid = violations[p] > 0 and charge.penalty > 0 and not charge.primitive.is_local
-                assert (p in wanted(problem, states)) == paid, f"seed {seed}"
+                assert (p in violated(problem, states)) == paid, f"seed {seed}"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.errors import DataError
-from conseq.evaluate.counts import Ints, Labellings, encode_all, sequence_counts
+from conseq.metrics.counts import Ints, Labellings, encode_all, sequence_counts
 from conseq.schema import AUTO, Schema, Scheme
 
 Floats = NDArray[np.float64]

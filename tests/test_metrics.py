@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
+from conseq.corpus import Corpus
 from conseq.errors import DataError, SchemaError
-from conseq.evaluate import (
+from conseq.metrics import (
     METRICS,
     Counts,
     bootstrap,
@@ -207,6 +208,16 @@ def test_nothing_to_evaluate_gives_zeros() -> None:
         assert report["token"]["labels"] == {}
 
 
+def test_corpora_are_scored_as_their_labels_are() -> None:
+    gold, predicted = random_pair("bio", 12, 6)
+    words = [["w"] * 6] * 12
+    one, other = (Corpus.from_sequences(words, labels) for labels in (gold, predicted))
+    expected = evaluate(gold, predicted).to_dict()
+    for pair in ((one, other), (one, predicted), (gold, other)):
+        assert evaluate(*pair).to_dict() == expected
+    assert paired_bootstrap(one, other, gold) == paired_bootstrap(gold, predicted, gold)
+
+
 def test_labels_that_the_schema_lacks_are_added() -> None:
     schema = Schema(["O", "B-x"], "bio")
     report = evaluate([["B-x", "I-x"]], [["B-x", "B-z"]], schema)
@@ -237,6 +248,9 @@ def test_the_gold_data_tell_the_scheme() -> None:
             [["O"], [], ["O", "O"]],
             "sequence 2 .* has a token without a label",
         ),
+        (["O", "B-x"], ["O", "B-x"], "the label 'O' stands where a sequence should"),
+        (Corpus.from_sequences([["a"]]), [["O"]], "the corpus has no labels"),
+        (Corpus.from_sequences([["a"]], [[""]]), [["O"]], "sequence 0 .* has a token without a label"),
     ],
 )
 def test_data_that_do_not_fit(gold: list, predicted: list, message: str) -> None:
@@ -276,7 +290,7 @@ def test_the_interval_holds_the_score_and_depends_on_the_seed_only(monkeypatch: 
     interval = bootstrap(gold, predicted)
     assert interval.low < evaluate(gold, predicted).span.total.f1 < interval.high
     assert bootstrap(gold, predicted, seed=1) != interval
-    monkeypatch.setattr("conseq.evaluate.resampling.BATCH", 1000)
+    monkeypatch.setattr("conseq.metrics.resampling.BATCH", 1000)
     assert bootstrap(gold, predicted) == interval
 
 

@@ -1,15 +1,15 @@
 """Scores of labellings.
 
     gold, predicted ─→ encode_all ─→ ids[T], offsets[N+1], Schema ─→ tallies (correct, predicted, gold)
-    (lists of labels)                                                   ├─ by type ─→ Report
+    (lists of labels, corpora)                                          ├─ by type ─→ Report
                                                                         └─ by sequence ─→ bootstrap
 
 Axes: T tokens, N sequences, Y labels, P segment types.
 """
 
-from conseq.evaluate.counts import METRICS, Counts, Encoded, Fractions, encode_all, score_ids, sequence_counts
-from conseq.evaluate.report import Confusion, Report, SpanScores, TokenScores, evaluate, evaluate_ids
-from conseq.evaluate.resampling import Comparison, Interval, bootstrap, paired_bootstrap
+from conseq.metrics.counts import METRICS, Counts, Encoded, Fractions, encode_all, score_ids, sequence_counts
+from conseq.metrics.report import Confusion, Report, SpanScores, TokenScores, evaluate, evaluate_ids
+from conseq.metrics.resampling import Comparison, Interval, bootstrap, paired_bootstrap
 
 __all__ = [
     "METRICS",

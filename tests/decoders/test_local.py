@@ -1,16 +1,16 @@
-"""Constraints moved into scores: every labelling scores what it should, whichever way they are moved."""
+"""Constraints moved into scores: every labelling scores what it should, however they are moved."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from conseq.decoders.readers import Readers
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems
 
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
 from conseq.decoders.chain.local import shifted, with_local_constraints
+from conseq.decoders.lattice.tracked import Primitives
 from conseq.kernels import softdd
 from conseq.potentials import Potentials
 from conseq.problem import Problem
@@ -43,7 +43,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_folded_scores_have_the_local_rules_in_them(seed):
+def test_the_scores_have_the_local_rules_in_them(seed):
     for problem in random_problems(seed, 3):
         if not problem.n_tokens:
             continue
@@ -56,7 +56,7 @@ def test_folded_scores_have_the_local_rules_in_them(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_all_sequences_at_once_are_folded_as_one_by_one(seed):
+def test_all_sequences_at_once_are_charged_as_one_by_one(seed):
     problems = random_problems(seed, 4)
     together = with_local_constraints(problems)
     for i, problem in enumerate(problems):
@@ -86,14 +86,15 @@ def test_the_kernel_shifts_as_the_definition_does(seed):
     """`softdd.shifted_chain` by bias and single steps, against `shifted` by whole tables."""
     rng = np.random.default_rng(seed)
     for problem in random_problems(seed, 2):
-        readers, program = Readers.of(problem.program), problem.program
-        given = np.where(readers.ceilings > 0, rng.exponential(2, program.n_linear), 0.0)
+        primitives, program = Primitives.of(problem.program), problem.program
+        given = np.where(primitives.ceilings > 0, rng.exponential(2, program.n_linear), 0.0)
         if not problem.n_tokens or not given.any():
             continue
         potentials = with_local_constraints(problem)
         unary, pairwise, start, end, offsets, _ = potentials.arrays()
-        moves = readers.moves(potentials)
-        moved = softdd.shifted_chain((unary, pairwise, start, end), program.sums, moves, given)
+        effects = primitives.effects(potentials)
+        scores = softdd.Scores(unary, pairwise, start, end)
+        moved = softdd.shifted_chain(scores, program.arrays.sums, effects, given)
         kernel = Potentials.of(*moved, offsets, kind=potentials.kind)
         multipliers = dict(enumerate(given.tolist()))
         paths = all_labellings(problem)

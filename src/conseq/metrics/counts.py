@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.schema import AUTO, Schema, Scheme, SpanArrays
 from conseq.vocabulary import Vocabulary
 
 Ints = NDArray[np.int64]
-Labellings = Sequence[Sequence[str]]
+Labellings = Corpus | Sequence[Sequence[str]]
+"""The labels of sequences: a labelled corpus, or a list of labels each."""
 
 
 def ratio(part: float, whole: float) -> float:
@@ -107,24 +109,34 @@ class Encoded:
 
 
 def encode_all(gold: Labellings, *systems: Labellings, scheme: Schema | Scheme | str = AUTO) -> Encoded:
-    """Lists of labels → ids over a schema that has the labels of all of them."""
-    for predicted in systems:
-        _check_aligned(gold, predicted)
-    lengths = [len(labels) for labels in gold]
-    flat = chain.from_iterable(chain.from_iterable(labelling) for labelling in (gold, *systems))
+    """Lists of labels, or corpora, → ids over a schema that has the labels of all of them."""
+    right, *others = map(_lists, (gold, *systems))
+    for predicted in others:
+        _check_aligned(right, predicted)
+    lengths = [len(labels) for labels in right]
+    flat = chain.from_iterable(chain.from_iterable(labelling) for labelling in (right, *others))
     vocabulary, ids = Vocabulary.build(flat)
     pieces = np.split(ids, len(systems) + 1)
     _check_labelled(vocabulary, pieces, lengths)
     if isinstance(scheme, Schema):
         schema = scheme.extended(vocabulary)
     else:
-        schema = Schema.infer(vocabulary, scheme, gold)
+        schema = Schema.infer(vocabulary, scheme, right)
     place = schema.encode(vocabulary.names)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Encoded(schema, place[pieces[0]], tuple(place[piece] for piece in pieces[1:]), offsets)
 
 
-def _check_aligned(gold: Labellings, predicted: Labellings) -> None:
+def _lists(labellings: Labellings) -> Sequence[Sequence[str]]:
+    if isinstance(labellings, Corpus):
+        return labellings.label_sequences()
+    for one in labellings:
+        if isinstance(one, str):
+            raise DataError(f"the label {one!r} stands where a sequence should; give a list of labels each")
+    return labellings
+
+
+def _check_aligned(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> None:
     if len(gold) != len(predicted):
         raise DataError(
             f"{len(gold)} sequences of gold labels but {len(predicted)} of predicted ones; give both for each"

@@ -1,4 +1,4 @@
-"""`decoders/chances.py` against the sum over all labellings."""
+"""`decoders/constrained_marginals.py` against the sum over all labellings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conseq.constraints.base import HARD, Constraint
 from conseq.constraints.primitives import Counter, Linear
 from conseq.corpus import Corpus
 from conseq.decoders.base import Limits
-from conseq.decoders.chain.marginals import Lattice, marginals
+from conseq.decoders.chain.marginals import ChainPosterior, marginals
 from conseq.decoders.constrained_marginals import (
     ConstrainedPosterior,
     SpanProbabilities,
@@ -56,7 +56,7 @@ def check(problem: Problem, seed: int, place: str) -> None:
 
 def check_spans(
     problem: Problem,
-    lattice: ConstrainedPosterior | Lattice,
+    posterior: ConstrainedPosterior | ChainPosterior,
     states: np.ndarray,
     p: np.ndarray,
     seed: int,
@@ -72,7 +72,7 @@ def check_spans(
         for t, mask in [(a - 1, before), *zip(range(a, b), inside, strict=True), (b, after)]:
             if 0 <= t < length:
                 passes &= mask[states[:, t]]
-        found = lattice.span_probability(a, before, inside, after)
+        found = posterior.span_probability(a, before, inside, after)
         assert found == pytest.approx(p[passes].sum(), abs=1e-9), f"{place}, span {a} to {b}"
 
 
@@ -111,19 +111,19 @@ def test_rules_that_cannot_matter_make_no_product_states() -> None:
     elsewhere = ByHand((Linear(((1, Counter(table, TESTS[0])),), 1.0),), penalty=1.0)
     never = ByHand((Linear(((1, Counter(table)),), 50.0),), penalty=HARD)
     with_them, without = chain(6, 3, [elsewhere, never]), chain(6, 3, [])
-    lattice = ConstrainedPosterior.of(with_them)
-    assert lattice.ways.n_nodes == 6 * 3 + 2
-    assert np.allclose(lattice.node, marginals(without.potentials).node, atol=1e-12)
-    assert ConstrainedPosterior.of(chain(6, 3, [at_most_one(3, 1)])).ways.n_nodes > 6 * 3 + 2
+    posterior = ConstrainedPosterior.of(with_them)
+    assert posterior.posterior.lattice.n_nodes == 6 * 3 + 2
+    assert np.allclose(posterior.node, marginals(without.potentials).node, atol=1e-12)
+    assert ConstrainedPosterior.of(chain(6, 3, [at_most_one(3, 1)])).posterior.lattice.n_nodes > 6 * 3 + 2
 
 
 def test_local_rules_alone_need_no_product_states() -> None:
     problem = chain(5, 3, [not_there(3, 2, 1), not_there(3, 3, 0, 1.5)])
     problems = Problems(problem.potentials, problem.program)
-    lattice = SpanProbabilities(problems)[0]
-    assert isinstance(lattice, Lattice)
+    posterior = SpanProbabilities(problems)[0]
+    assert isinstance(posterior, ChainPosterior)
     states, p, _ = distribution(problem)
-    check_spans(problem, lattice, states, p, 0, "local")
+    check_spans(problem, posterior, states, p, 0, "local")
     check(problem, 0, "local")
 
 
@@ -151,12 +151,15 @@ def test_too_many_product_states_are_refused_in_a_sentence() -> None:
     assert constrained_marginals(problem).node.shape == (12, 3)
 
 
-def test_lattices_give_up_early_and_only_those_of_long_sequences() -> None:
+def test_spans_give_up_early_and_only_those_of_long_sequences() -> None:
     """Three rules that double the states each: 2³ times those of the chain are too many, if not in truth."""
     rules = [at_most_one(3, label, 1.0) for label in range(3)]
     problem = chain(12, 3, rules)
     exact = ConstrainedPosterior.of(problem)
-    doubled = [ConstrainedPosterior.of(chain(12, 3, [rule])).ways.n_nodes / (12 * 3 + 2) for rule in rules]
+    doubled = [
+        ConstrainedPosterior.of(chain(12, 3, [rule])).posterior.lattice.n_nodes / (12 * 3 + 2)
+        for rule in rules
+    ]
     expected = int((12 * 3 + 2) * np.prod(doubled))
     problems = Problems(problem.potentials, problem.program)
     found = SpanProbabilities(problems, Limits(states=10 * expected))[0]
@@ -178,12 +181,12 @@ def test_many_sequences_are_those_one_by_one() -> None:
     potentials = Potentials.of(rng.normal(size=(10, 3)), rng.normal(size=(3, 3)), offsets=[0, 4, 4, 5, 10])
     problems = Problems.of(potentials, Schema(["a", "b", "c"], "plain"), [at_most_one(3, 0, 1.0)])
     found = constrained_marginals_all(problems, threads=2)
-    for i, (problem, lattice) in enumerate(zip(problems, SpanProbabilities(problems), strict=True)):
+    for i, (problem, posterior) in enumerate(zip(problems, SpanProbabilities(problems), strict=True)):
         a, b = potentials.bounds(i)
         states, p, log_z = distribution(problem)
         assert found.log_partition[i] == pytest.approx(log_z, abs=1e-9)
         assert np.allclose(found.node[a:b], constrained_marginals(problem).node, atol=1e-12)
-        check_spans(problem, lattice, states, p, i, f"sequence {i}")
+        check_spans(problem, posterior, states, p, i, f"sequence {i}")
 
 
 def test_the_sequence_without_a_labelling_is_named() -> None:
@@ -196,9 +199,9 @@ def test_the_sequence_without_a_labelling_is_named() -> None:
 
 
 def test_spans_outside_and_masks_of_another_size_are_refused() -> None:
-    lattice = ConstrainedPosterior.of(chain(4, 3, [at_most_one(3, 1)]))
+    posterior = ConstrainedPosterior.of(chain(4, 3, [at_most_one(3, 1)]))
     with pytest.raises(ScoreError, match="not within"):
-        lattice.span_probability(3, None, np.ones((2, 3), dtype=bool), None)
+        posterior.span_probability(3, None, np.ones((2, 3), dtype=bool), None)
     with pytest.raises(ScoreError, match="before has the shape"):
-        lattice.span_probability(1, [True], np.ones((1, 3), dtype=bool), None)
-    assert lattice.span_probability(2, None, np.empty((0, 3), dtype=bool), None) == 1.0
+        posterior.span_probability(1, [True], np.ones((1, 3), dtype=bool), None)
+    assert posterior.span_probability(2, None, np.empty((0, 3), dtype=bool), None) == 1.0

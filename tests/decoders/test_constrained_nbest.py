@@ -1,9 +1,10 @@
-"""`decoders/ranked.py` against the enumeration of all labellings."""
+"""`decoders/constrained_nbest.py` against the enumeration of all labellings."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+import naive
 import numpy as np
 import pytest
 from library_problems import library_problem
@@ -11,6 +12,7 @@ from problems_by_kind import KINDS, PRICES, random_problem
 from rules_by_hand import at_most_one
 
 from conseq.decoders.base import Limits
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.constrained_nbest import n_best_all, n_best_decodings
 from conseq.decoders.enumeration import all_scores, labellings
 from conseq.potentials import Potentials
@@ -167,3 +169,36 @@ def test_a_longer_sequence_is_proved_with_many_ranks() -> None:
 def test_at_least_one_labelling_must_be_asked_for() -> None:
     with pytest.raises(ValueError, match="n is 0"):
         n_best_decodings(random_problem(0), 0)
+
+
+# ── without rules ───────────────────────────────────────────────────────────────────────────────
+
+
+def plain(potentials: Potentials) -> Problems:
+    return Problems.of(potentials, Schema([f"y{i}" for i in range(potentials.n_states)], "plain"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_chain_gets_its_best_labellings_in_order(seed, potentials_of):
+    for k in range(naive.REPEATS):
+        chains = naive.random_chains(17000 + 1000 * seed + k)
+        for chain, found in zip(chains, n_best_all(plain(potentials_of(chains)), 5), strict=True):
+            everything = naive.labellings(chain)
+            assert [d.score for d in found] == [score for score, _ in everything[:5]]
+            assert len({tuple(d.states) for d in found}) == len(found)
+            assert all(naive.score(chain, tuple(d.states)) == d.score for d in found)
+
+
+def test_the_first_is_viterbi_s_and_threads_do_not_matter():
+    rng = np.random.default_rng(1)
+    potentials = Potentials.of(rng.normal(size=(60, 7)), rng.normal(size=(7, 7)), offsets=[0, 25, 25, 60])
+    one, two = n_best_all(plain(potentials), 4), n_best_all(plain(potentials), 4, threads=2)
+    assert np.concatenate([best[0].states for best in one]).tolist() == viterbi(potentials).labels.tolist()
+    assert [[d.score for d in best] for best in one] == [[d.score for d in best] for best in two]
+    assert [len(best) for best in one] == [4, 1, 4]
+
+
+def test_more_labellings_than_there_are_and_none_at_all():
+    (found,) = n_best_all(plain(Potentials.of(np.zeros((3, 2)))), 10**9)
+    assert len({tuple(d.states) for d in found}) == len(found) == 8
+    assert n_best_all(plain(Potentials.of([[-np.inf, -np.inf]])), 3) == [[]]

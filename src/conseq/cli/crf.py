@@ -1,0 +1,241 @@
+"""`conseq train --model-type crf`: the options of a conditional random field, and how one is trained."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from conseq.cli.features import DEFAULT, chosen_features, read_lexicons
+from conseq.cli.options import FOLDS, MODEL, READING, TRAINING, FeaturesOption, Folds, option
+from conseq.cli.outcome import misused
+from conseq.cli.reading import as_read, load_crf, read_labelled, stream_labelled
+from conseq.cli.rule_table import to_dict
+from conseq.cli.rules import LEARN, RecipeOptions
+from conseq.cli.show import counted, percent
+from conseq.options import Training
+
+if TYPE_CHECKING:
+    from conseq.cli.progress import TrainingLine
+    from conseq.cli.train import Task
+    from conseq.corpus import Corpus
+    from conseq.labeller import SequenceLabeller
+    from conseq.shards import Shards
+
+
+class Algorithm(StrEnum):
+    """How a model is trained."""
+
+    lbfgs = "lbfgs"
+    ap = "ap"
+    adagrad = "adagrad"
+
+    @property
+    def round(self) -> str:
+        """What it does again and again."""
+        return "iteration" if self is Algorithm.lbfgs else "epoch"
+
+
+STATUS = {
+    "converged": "converged",
+    "limit": "reached --max-iterations",
+    "interrupted": "interrupted",
+    "line search": "no further descent",
+    "stopped": "stopped",
+}
+
+
+@dataclass(frozen=True)
+class CRFOptions:
+    """What is said about a conditional random field."""
+
+    dev: Annotated[
+        str | None,
+        option(
+            READING, "DEV",
+            "Labelled data that training does not see; the iterate that is best on it is kept.",
+        ),
+    ] = None  # fmt: skip
+    features: FeaturesOption = None
+    template: Annotated[
+        str | None, option(MODEL, "FILE", "A template file of CRF++, in place of --features.")
+    ] = None
+    lexicon: Annotated[
+        list[str] | None,
+        option(
+            MODEL, "NAME=FILE", "A list of phrases, one a line, as a feature; may be given several times."
+        ),
+    ] = None  # fmt: skip
+    min_count: Annotated[int, option(MODEL, "N", "Leave out attributes seen less often.", min=0)] = (
+        Training.min_count
+    )
+    folds: Folds = FOLDS
+    algorithm: Annotated[
+        Algorithm,
+        option(
+            TRAINING, Algorithm,
+            "L-BFGS, the averaged perceptron (which makes no use of --c2) or AdaGrad; --c1 needs lbfgs.",
+        ),
+    ] = Algorithm.lbfgs  # fmt: skip
+    c1: Annotated[
+        float, option(TRAINING, "X", "Weight of the L1 norm; above 0 the model is sparse.", min=0)
+    ] = Training.c1
+    c2: Annotated[float, option(TRAINING, "X", "Weight of the squared L2 norm.", min=0)] = Training.c2
+    max_iterations: Annotated[
+        int | None,
+        option(
+            TRAINING, "N", "Stop after so many; for ap and adagrad epochs, 10 and 20 unless given.", min=1
+        ),
+    ] = Training.max_iterations  # fmt: skip
+    delta: Annotated[
+        float, option(TRAINING, "X", "Stop when the objective improved by less than this share …", min=0)
+    ] = Training.delta
+    period: Annotated[int, option(TRAINING, "N", "… in so many iterations.", min=1)] = Training.period
+    seed: Annotated[
+        int,
+        option(
+            TRAINING, "N",
+            "Decides the order in which ap and adagrad see the data, and what the folds are.", min=0,
+        ),
+    ] = Training.random_state  # fmt: skip
+    start: Annotated[
+        str | None, option(TRAINING, "MODEL", "Start from the weights of this model.", "--from")
+    ] = None
+    shard_tokens: Annotated[
+        int | None,
+        option(
+            TRAINING, "N",
+            "For data larger than memory: keep it on disk, and no more than so many tokens in memory.", min=1,
+        ),
+    ] = None  # fmt: skip
+    scratch: Annotated[
+        str | None,
+        option(
+            TRAINING, "FOLDER",
+            "Where --shard-tokens keeps the data until it is done; the model's folder unless given.",
+        ),
+    ] = None  # fmt: skip
+
+    model_type: ClassVar[str] = "crf"
+    names: ClassVar[dict[str, str]] = {"seed": "random_state"}
+    begins: ClassVar[str] = "finding features"
+    unfinished: ClassVar[str] = "before training began"
+
+    @property
+    def rounds(self) -> tuple[int | None, str]:
+        """How many rounds training has at most, and what a round is."""
+        return self.max_iterations, self.algorithm.round
+
+    def check(self, task: Task) -> None:
+        """End if options do not go together."""
+        learns = task.rules == LEARN
+        if self.features is not None and self.template is not None:
+            misused("--features and --template were both given; choose one")
+        if learns and not self.folds and self.dev is None:
+            misused("--folds 0 learns rules from development data alone; give it with --dev")
+        if learns and self.folds and self.shard_tokens:
+            misused(
+                "with --shard-tokens rules are learned from development data alone; give --folds 0 and --dev"
+            )
+        if task.tune and self.shard_tokens:
+            misused("--tune compares settings on samples in memory; do it without --shard-tokens, on a part")
+        if self.scratch is not None and self.shard_tokens is None:
+            misused("--scratch is where --shard-tokens keeps data; give both")
+
+    def read(self, task: Task, stack: ExitStack) -> tuple[Corpus | Shards, Corpus | None]:
+        """Training data, in memory or on disk, and development data."""
+        corpus: Corpus | Shards
+        if self.shard_tokens is None:
+            corpus = read_labelled(task.data, task.reading)
+        else:
+            from conseq.shards import Shards
+
+            parent = self.scratch or os.path.dirname(task.model) or "."
+            folder = stack.enter_context(_scratch_folder(parent))
+            corpus = Shards.write(stream_labelled(task.data, task.reading), folder, self.shard_tokens)
+        alike = replace(task.reading, columns=as_read(corpus, task.reading)["columns"])
+        return corpus, None if self.dev is None else read_labelled(self.dev, alike)
+
+    def labeller(self, task: Task, corpus: Corpus | Shards) -> SequenceLabeller:
+        """The labeller that is to be trained."""
+        from conseq.features.presets import PRESETS
+        from conseq.labeller import SequenceLabeller
+
+        lexicons = read_lexicons(self.lexicon or [])
+        chosen = chosen_features(self.features, self.template, lexicons, list(corpus.columns))
+        preset = self.features or DEFAULT
+        if task.tune and preset in PRESETS and self.template is None and not lexicons:
+            chosen = replace(chosen, features=preset)  # by its name, so that others are tried
+        return SequenceLabeller(
+            chosen.features,
+            lexicons=lexicons or None,
+            scheme=str(task.reading.scheme),
+            n_jobs=task.threads,
+            training=self._training(chosen.transitions, chosen.boundaries),
+            constraints=task.rules,
+            recipe=RecipeOptions().recipe(),
+            folds=self.folds,
+        )
+
+    def _training(self, transitions: bool, boundaries: bool) -> Training:
+        return Training(
+            str(self.algorithm), self.c1, self.c2, self.max_iterations, self.delta, self.period, self.seed,
+            self.min_count, transitions, boundaries,
+        )  # fmt: skip
+
+    def fit(
+        self,
+        labeller: SequenceLabeller,
+        corpus: Corpus | Shards,
+        development: Corpus | None,
+        line: TrainingLine,
+    ) -> None:
+        """Train it; interrupted before it has learned anything, that goes on to the caller."""
+        warm = None if self.start is None else load_crf(self.start, labeller.n_jobs, "--from")
+        labeller.fit(corpus, development=development, warm=warm, watch=line.watch, stage=line.stage)
+        training = labeller.report_.training
+        if training.status == "interrupted" and not training.iterations:
+            raise KeyboardInterrupt
+
+    def cut_short(self, labeller: SequenceLabeller, task: Task) -> str | None:
+        """A sentence if training was interrupted."""
+        if labeller.report_.training.status == "interrupted":
+            return f"interrupted; the best model so far is in {task.model}"
+        if task.rules == LEARN and labeller.learned_ is None:
+            return f"interrupted while rules were learned; the model in {task.model} has none"
+        return None
+
+    def result(self, labeller: SequenceLabeller) -> dict[str, Any]:
+        """What is said of the trained model, as plain JSON values."""
+        learned = labeller.learned_
+        rules = {} if learned is None else {"constraints": to_dict(learned, None)}
+        return {**labeller.report_.to_dict(), **rules}
+
+    def facts(self, result: dict[str, Any]) -> list[tuple[str, str]]:
+        """The same for people."""
+        round = self.algorithm.round
+        facts = [
+            ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),
+            ("training", f"{counted(result['iterations'], round)}, {STATUS[result['status']]}"),
+            ("objective", f"{result['objective']:,.4f}"),
+        ]
+        if result["development"] is not None:
+            where = f"kept {round} {result['best_iteration']}"
+            facts.append(("dev F1", f"{percent(result['development'])} % ({where})"))
+        if "constraints" in result:
+            learned = result["constraints"]
+            facts.append(("rules", f"{learned['count']:,} learned, of {learned['candidates']:,} candidates"))
+        return facts
+
+
+def _scratch_folder(parent: str) -> TemporaryDirectory[str]:
+    """A folder that is gone in the end, however it ends."""
+    try:
+        return TemporaryDirectory(prefix="conseq-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        from conseq.errors import ConseqError
+
+        raise ConseqError(f"{parent}: {error.strerror or error}; name a folder with --scratch") from None

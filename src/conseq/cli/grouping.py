@@ -1,0 +1,61 @@
+"""Options in groups: a command takes a dataclass, the command line has an option for each of its fields.
+
+def train(data: …, crf: CRFOptions) ─grouped─→ def train(*, data: …, dev: …, features: …, …)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, get_type_hints
+
+import typer
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer wants it: the fields of its groups in place of them."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
+    parameters = list(_parameters(command, hints, groups))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        made = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            for name, kind in groups.items()
+        }
+        command(**given, **made)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameters(
+    command: Callable[..., None], hints: dict[str, Any], groups: dict[str, type]
+) -> Iterator[inspect.Parameter]:
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in groups:
+            yield parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        for field in fields(groups[name]):
+            yield inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=kinds[field.name],
+            )
+
+
+def given_of(ctx: typer.Context, group: type) -> list[str]:
+    """The options of a group that were given on the command line, as they are written."""
+    names = {field.name for field in fields(group)}
+    sources = ((option, ctx.get_parameter_source(option.name or "")) for option in ctx.command.params)
+    return [
+        option.opts[0]
+        for option, source in sources
+        if option.name in names and source is not None and source.name == "COMMANDLINE"
+    ]

@@ -1,0 +1,121 @@
+"""What can be chosen, with its default: small objects that are nothing but data.
+
+    Training          how a conditional random field is trained
+    RuleOptions       the rules that labels obey, how they are learned, how labels are found under them
+    NeighbourOptions  how a memory finds neighbours, and how they vote
+
+An estimator takes their fields one by one, `c2=1.0`, or an object, `training=Training(c2=1.0)`; either way
+the default is the one that stands here (`estimator.py`). Nothing heavy is imported, so that help stays quick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from conseq.errors import ConseqError
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a conditional random field is trained.
+
+    >>> Training(c2=1.0).algorithm
+    'lbfgs'
+
+    algorithm     lbfgs, ap (averaged perceptron; without c2) or adagrad (stochastic gradients)
+    c1, c2        weights of the L1 and the squared L2 norm; c1 for lbfgs only
+    max_iterations, delta, period    when training stops (CRFsuite's meaning); for ap and adagrad iterations
+                  are epochs, 10 and 20 unless given
+    random_state  of the order in which ap and adagrad see the sequences, and of the folds for rules
+    min_count     attributes seen less often are left out
+    transitions, boundaries    weights for neighbouring labels, and for the first and last one
+    """
+
+    algorithm: str = "lbfgs"
+    c1: float = 0.0
+    c2: float = 0.1
+    max_iterations: int | None = None
+    delta: float = 1e-5
+    period: int = 10
+    random_state: int = 0
+    min_count: int = 1
+    transitions: bool = True
+    boundaries: bool = True
+
+    def __post_init__(self) -> None:
+        least = {"c1": 0, "c2": 0, "delta": 0, "period": 1, "random_state": 0, "min_count": 0}
+        for name, lowest in least.items():
+            _check_least(name, getattr(self, name), lowest)
+        if self.random_state != int(self.random_state):
+            raise ConseqError(f"random_state is {self.random_state}; give a whole number")
+        if self.max_iterations is not None:
+            _check_least("max_iterations", self.max_iterations, 1)
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """The rules that labels obey, how they are learned, and how labels are found under them.
+
+    constraints   a text in the language of rules, the path of a rule file, a list of rules or lines, or None;
+                  "learn": rules and prices are learned from the training data
+    recipe        how they are learned (`conseq.Recipe`); None: the usual way
+    folds         models trained without a part of the data, so that rules are learned from data that a model
+                  has not seen; 0: rules are learned from development data alone
+    legal         decode legal label sequences only
+    decoder       the name of a decoder, or a decoder with its options
+    limit         seconds for one sequence, after which the best labels so far are taken; None: no limit
+    """
+
+    constraints: Any = None
+    recipe: Any = None
+    folds: int = 5
+    legal: bool = True
+    decoder: Any = "auto"
+    limit: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_least("folds", self.folds, 0)
+        if self.folds != int(self.folds) or self.folds == 1:
+            raise ConseqError(f"folds is {self.folds}; give a whole number of at least 2, or 0 for none")
+        if self.limit is not None and not self.limit >= 0:
+            raise ConseqError(f"limit is {self.limit}; give seconds from 0, or None for no limit")
+
+
+@dataclass(frozen=True)
+class NeighbourOptions:
+    """How neighbours are found, and how they vote.
+
+    distance      overlap, mvdm (modified value difference), jensen-shannon, jeffrey (divergences of the
+                  classes that go with two values) or numeric, or a list with one for each feature
+    weights       none, gain-ratio, information-gain, chi-squared or shared-variance
+    k             all instances at the k nearest distances vote
+    voting        majority, inverse-distance, inverse-linear or exponential-decay, which is exp(−a · d^b)
+    algorithm     ib1 (exact) or igtree (the instances that match longest in the order of weights)
+    threshold     values seen less often than this are equal or not, whatever the distance
+    """
+
+    distance: str | Sequence[str] = "overlap"
+    weights: str = "gain-ratio"
+    k: int = 1
+    voting: str = "majority"
+    algorithm: str = "ib1"
+    a: float = 1.0
+    b: float = 1.0
+    threshold: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("k", "threshold"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ConseqError(f"{name} is {value}; give a whole number of at least 1")
+        if not (self.a >= 0 and self.b > 0):
+            raise ConseqError(f"a is {self.a} and b is {self.b}; give a of at least 0 and b above 0")
+
+
+def _check_least(name: str, value: float, lowest: float) -> None:
+    if not value >= lowest or value == math.inf:
+        raise ConseqError(f"{name} is {value}; give a number of at least {lowest}")
