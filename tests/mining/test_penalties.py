@@ -94,10 +94,10 @@ def test_a_rule_that_the_model_never_breaks_gets_nothing():
 
 
 def test_the_penalties_that_rules_come_with_do_not_matter():
-    free, dear = Segments("at most", 1, "a", penalty=0.0), Segments("at most", 1, "a", penalty=99.0)
+    free, high = Segments("at most", 1, "a", penalty=0.0), Segments("at most", 1, "a", penalty=99.0)
     evidence = tempted(0.5)
     expected = passes(Perceptron(), evidence, ONE)
-    assert passes(Perceptron(), evidence, free) == passes(Perceptron(), evidence, dear) == expected
+    assert passes(Perceptron(), evidence, free) == passes(Perceptron(), evidence, high) == expected
 
 
 def test_rules_that_are_violated_by_degree_move_by_degree():
@@ -169,7 +169,7 @@ def test_log_ratio_is_the_formula(violated, applied):
     assert log_ratio(violated, applied) > 0
 
 
-def test_rarely_broken_rules_are_dear():
+def test_rarely_broken_rules_have_high_penalties():
     assert log_ratio(0, 99) == pytest.approx(math.log(200))
     assert log_ratio(0, 99) > log_ratio(0, 9) > log_ratio(1, 9) > log_ratio(9, 9)
 

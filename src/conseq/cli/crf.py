@@ -87,13 +87,13 @@ class CRFOptions:
     max_iterations: Annotated[
         int | None,
         option(
-            TRAINING, "N", "Stop after so many; for ap and adagrad epochs, 10 and 20 unless given.", min=1
+            TRAINING, "N", "Stop after N iterations; for ap and adagrad epochs, by default 10 and 20.", min=1
         ),
     ] = Training.max_iterations  # fmt: skip
     delta: Annotated[
         float, option(TRAINING, "X", "Stop when the objective improved by less than this share …", min=0)
     ] = Training.delta
-    period: Annotated[int, option(TRAINING, "N", "… in so many iterations.", min=1)] = Training.period
+    period: Annotated[int, option(TRAINING, "N", "… in N iterations.", min=1)] = Training.period
     seed: Annotated[
         int,
         option(
@@ -108,7 +108,7 @@ class CRFOptions:
         int | None,
         option(
             TRAINING, "N",
-            "For data larger than memory: keep it on disk, and no more than so many tokens in memory.", min=1,
+            "For data larger than memory: keep it on disk, and at most N tokens in memory.", min=1,
         ),
     ] = None  # fmt: skip
     scratch: Annotated[

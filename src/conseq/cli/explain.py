@@ -71,7 +71,7 @@ def explain(
 
 
 def _show(token: TokenExplanation) -> None:
-    likely = [f"{label} {100 * p:.1f} %" for label, p in list(token.chances.items())[:LIKELY]]
+    likely = [f"{label} {100 * p:.1f} %" for label, p in list(token.probabilities.items())[:LIKELY]]
     show(f"{token.token}  {token.label}  ({', '.join(likely)})", "bold")
     for reason in token.reasons:
         show(f"    {reason.weight:8.3f}  {reason.text}")

@@ -146,7 +146,7 @@ Folds = Annotated[
     int,
     option(
         MODEL, "N",
-        "Rules are learned with so many models, each trained without a part of TRAIN; 0: from DEV only.",
+        "Rules are learned with N models, each trained without a part of TRAIN; 0: from DEV only.",
         min=0,
     ),
 ]  # fmt: skip

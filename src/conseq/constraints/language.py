@@ -31,7 +31,7 @@ Rules = str | os.PathLike[str] | Constraint | Iterable[Constraint | str] | None
 """None, a text in the language, the path of a rule file, a rule, or a list of rules and lines."""
 
 _ALIGNED = 60
-"""Prices stand in one column after lines of up to this length."""
+"""Penalties stand in one column after lines of up to this length."""
 
 
 def parse_constraints(

@@ -70,7 +70,7 @@ class Work(NamedTuple):
 
     base: NDArray[np.int64]  # [F] value v costs far[base[f] + v]; −1 where all others cost the weight
     far: NDArray[np.float64]  # the table, then [V] what is computed when first needed, −1 until then
-    known: NDArray[np.int64]  # [V] which places of feature f are computed: from start[f] on, so many as
+    known: NDArray[np.int64]  # [V] which places of feature f are computed: n_known[f] from start[f] on
     n_known: NDArray[np.int64]  # [F]
     last: NDArray[np.int32]  # [F] the values they are about
     bit: NDArray[np.int64]  # [F] of the query's values

@@ -44,7 +44,7 @@ CHUNKS = 4
 
 
 def resolved(options: NeighbourOptions, n_features: int) -> NeighbourOptions:
-    """The options for so many features, with a distance for each; raises if a name is not known."""
+    """The options for `n_features` features, with a distance for each; raises if a name is not known."""
     given = options.distance
     distance = (given,) * n_features if isinstance(given, str) else tuple(given)
     if len(distance) != n_features:
