@@ -12,7 +12,7 @@ from numba import config
 
 from conseq.kernels import chain as viterbi
 from conseq.kernels import softdd
-from conseq.kernels.softdd import Found, Charges, Scores, Task
+from conseq.kernels.softdd import Charges, Found, Scores, Task
 from conseq.kernels.violations import Automata, Counters, Rules, Sums
 
 SEEDS = range(40 if config.DISABLE_JIT else 120)

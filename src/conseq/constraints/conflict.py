@@ -1,4 +1,4 @@
-"""Smallest sets of items that cannot hold together, by implicit hitting sets.
+"""Smallest sets of items that cannot hold together, by implicit hitting sets (Ignatiev et al. 2015).
 
     items, Oracle ─→ conflicts ─→ sets of items, the smallest first, no item in two of them
 

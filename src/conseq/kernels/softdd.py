@@ -1,4 +1,5 @@
-"""Soft-DD for many sequences: Viterbi on scores that multipliers shift, until bound and labelling meet.
+"""Soft-DD for many sequences (Anzaroot et al. 2014): Viterbi on scores that multipliers shift, until bound
+and labelling meet.
 
     chain, rules (`violations.Rules`), chosen sequences and their Viterbi labellings
         ─→ multipliers[n,K], bounds[n], scores[n], states (the best labellings met), runs[n]
