@@ -83,6 +83,26 @@ def test_papers_have_no_numbers():
     assert [str(p) for p in [*files, ROOT / "README.md"] if numbered.search(p.read_text("utf-8"))] == []
 
 
+# ── glossary ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_names_of_the_glossary_are_in_the_code():
+    section = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Glossary")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")][2:]
+    names = {
+        name
+        for row in rows
+        for quoted in re.findall(r"`([^`]+)`", row[2])
+        for name in re.findall(r"[A-Za-z_]\w+", quoted)
+    }
+    code = "\n".join(path.read_text("utf-8") for path in sources())
+    known = set(re.findall(r"\w+", code)) | {
+        part for p in ROOT.rglob("*.py") for part in (p.stem, p.parent.name)
+    }
+    assert len(rows) > 30
+    assert names - known - {"py", "naive"} == set()
+
+
 # ── words ───────────────────────────────────────────────────────────────────────────────────────
 
 RETIRED = {

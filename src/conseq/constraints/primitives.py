@@ -131,8 +131,8 @@ class Automaton:
     def least(self) -> Amounts:
         """The least that a labelling must still be charged in each state, whatever its labels are, [Q].
 
-        The shortest way to END: from what END itself charges, least[q] ← min over symbols of
-        cost[q,a] + least[next[q,a]]; no shortest way visits a state twice, so Q rounds are enough.
+        The shortest path to END: from what END itself charges, least[q] ← min over symbols of
+        cost[q,a] + least[next[q,a]]; no shortest path visits a state twice, so Q rounds are enough.
         """
         size = self.steps.shape[1]
         ends = np.zeros(self.cost.shape[1], dtype=bool)
