@@ -48,7 +48,7 @@ class Trained:
 
 
 def demo(
-    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives other data.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives different data.")] = 0,
     size: Annotated[
         int, typer.Option(metavar="N", min=10, help="How many citations, and addresses, to learn from.")
     ] = 100,
@@ -95,7 +95,7 @@ def demo(
         _show_hint(told, palette)
     trained = _learn("addresses", size, seed, save, None)
     _paragraph(
-        f"Rules can be written by hand, too, one a line. With {len(trained.rules)} of them about addresses, "
+        f"Rules can be written by hand, too, one per line. With {len(trained.rules)} about addresses, "
         f"on {len(trained.held_out)} new ones:\n"
     )
     _show_change(trained)
@@ -273,7 +273,10 @@ def _show_text(sequence: LabelledSequence, palette: Palette) -> None:
 
 
 def _show_next(save: str | None) -> None:
-    _heading("What to do next", "With your own data (a token and its label a line, blank lines between):")
+    _heading(
+        "What to do next",
+        "With your own data (a token and its label on each line, blank lines between sequences):",
+    )
     mine = [
         "conseq train train.tsv --constraints learn -m my.model",
         "conseq evaluate my.model test.tsv",

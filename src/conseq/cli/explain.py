@@ -46,8 +46,8 @@ def explain(
 
     Each token with its label, how likely that is, and what speaks for it: for a memory-based model the tokens
     of the training data that are most like it, with their distances; for a conditional random field the
-    attributes, and the label before, that add more to this label than to the next likely one. With --json an
-    object a sequence.
+    attributes, and the label before, that add more to this label than to the next likely one. With --json one
+    object per sequence.
 
     \b
     Examples:

@@ -52,7 +52,7 @@ def mine(
         str | None,
         option(
             READING, "MODEL",
-            "A model trained on TRAIN whose mistakes the rules shall mend; without it one is trained.",
+            "A model trained on TRAIN whose mistakes the rules should mend; without it one is trained.",
             "--model", "-m",
         ),
     ] = None,

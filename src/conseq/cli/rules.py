@@ -29,7 +29,7 @@ class RecipeOptions:
 
     families: Annotated[
         str | None,
-        option(PANEL, "NAMES", "Kinds of rules, with commas between: {families}; or all."),
+        option(PANEL, "NAMES", "Kinds of rules, separated by commas: {families}; or all."),
     ] = None
     penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How penalties are found.")] = (
         "perceptron"

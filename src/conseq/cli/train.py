@@ -66,7 +66,7 @@ def train(
         str,
         option(
             MODEL, f"none|{LEARN}|FILE",
-            "Rules that labels obey: a file with one a line, or learn, which finds rules and penalties "
+            "Rules that labels obey: a file with one per line, or learn, which finds rules and penalties "
             "in the training data (see `conseq mine`).",
         ),
     ] = NONE,

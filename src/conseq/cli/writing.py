@@ -80,7 +80,7 @@ def _probabilities(sequence: LabelledSequence, labels: Sequence[str]) -> list[st
 
 
 def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """An object a sequence."""
+    """One object per sequence."""
     sequences = labeller.label(
         batch, partial=wanted.partial, nbest=wanted.nbest, marginals=wanted.marginals, first=first
     )
@@ -88,7 +88,7 @@ def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> s
 
 
 def as_spans(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """A line a segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
+    """A line per segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
     lines = []
     for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
         for span in sequence.spans:

@@ -4,7 +4,7 @@
     constraints ─line(), penalty_text─→ format_constraints ─→ text
     text, path, rule, rules or lines ─→ as_constraints ─→ Constraints that fit the labels
 
-One rule a line, each with its penalty, comments after #:
+One rule per line, each with its penalty, comments after #:
 
     at most 1 segment of author     penalty 4.2   # held 294/300
     token "Mr." is person           hard
