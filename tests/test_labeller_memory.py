@@ -173,7 +173,7 @@ def test_neighbours_explain(trigrams):
         distances = [distance for distance, members in near for _ in members]
         assert [r.weight for r in token.reasons] == pytest.approx(distances[:4])
         assert token.count == len(distances)
-        assert sum(token.chances.values()) == pytest.approx(1, abs=0.02)
+        assert sum(token.probabilities.values()) == pytest.approx(1, abs=0.02)
 
 
 def test_instances_that_are_no_sequences_show_all_their_columns():

@@ -12,7 +12,7 @@ from numba import config
 
 from conseq.kernels import chain as viterbi
 from conseq.kernels import softdd
-from conseq.kernels.softdd import Found, Prices, Scores, Task
+from conseq.kernels.softdd import Charges, Found, Scores, Task
 from conseq.kernels.violations import Automata, Counters, Rules, Sums
 
 SEEDS = range(40 if config.DISABLE_JIT else 120)
@@ -99,8 +99,8 @@ class Case:
     def run(self, chosen, found, most_runs=12):
         """Tighten the chosen sequences; runs and multipliers."""
         rules = Rules(self.size, self.counters(), self.sums, self.automata)
-        prices = Prices(self.penalties, self.ceilings)
-        task = Task(self.scores, self.label_of, 0, rules, prices, self.effects, most_runs, 4.0)
+        charges = Charges(self.penalties, self.ceilings)
+        task = Task(self.scores, self.label_of, 0, rules, charges, self.effects, most_runs, 4.0)
         runs, multipliers = np.zeros(len(chosen), dtype=np.int64), np.zeros((len(chosen), len(self.ceilings)))
         softdd.softdd(task, self.offsets, self.kind, chosen, found, runs, multipliers)
         return runs, multipliers

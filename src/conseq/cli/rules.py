@@ -29,15 +29,15 @@ class RecipeOptions:
 
     families: Annotated[
         str | None,
-        option(PANEL, "NAMES", "Kinds of rules, with commas between: {families}; or all."),
+        option(PANEL, "NAMES", "Kinds of rules, separated by commas: {families}; or all."),
     ] = None
-    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How prices are found.")] = (
+    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How penalties are found.")] = (
         "perceptron"
     )
     importance: Annotated[
         float,
         option(
-            PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels do.", min=0
+            PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels.", min=0
         ),
     ] = 1.2  # fmt: skip
     broken: Annotated[

@@ -220,7 +220,7 @@ class _SequenceSolver:
             decodings.problems[0].label_of,
             decodings.problems.first_token,
             program.arrays,
-            softdd.Prices(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
+            softdd.Charges(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
             self.primitives.effects(self.potentials),
             max(0, min(runs, self.limits.iterations - 1)),
             SPREAD,

@@ -1,4 +1,5 @@
-"""Dual decomposition with hard and soft constraints (Soft-DD): best paths again and again on shifted scores.
+"""Dual decomposition with hard and soft constraints (Soft-DD, Anzaroot et al. 2014): best paths again and
+again on shifted scores.
 
     Problem ─→ Viterbi ─→ violated primitives are brought in ─→ steps down the dual ─→ … ─→ beam ─→ Decoding
 

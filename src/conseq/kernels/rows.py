@@ -25,7 +25,7 @@ Array = NDArray[Any]
 Values = NDArray[Any] | None
 
 TOKENS_AHEAD, AHEAD = 8, 48
-"""How far ahead memory is asked for: the rows of so many tokens, or so many of the rows and weights."""
+"""How far ahead memory is asked for: in tokens, whose rows are fetched, and in rows and weights."""
 
 U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""

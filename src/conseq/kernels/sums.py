@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from conseq.kernels.chain import LANES, Array, both_ways, forbidden, larger, longest
+from conseq.kernels.chain import LANES, Array, both_directions, forbidden, larger, longest
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.explog import exp, log
 
@@ -34,11 +34,11 @@ TINY = 1e-280
 
 @helper
 def prepare(pairwise: Array) -> Steps:
-    """What `advance` needs: matrix[2C,W,W] of `both_ways`, top[2C,W] and weights[2C,W,W],
+    """What `advance` needs: matrix[2C,W,W] of `both_directions`, top[2C,W] and weights[2C,W,W],
 
     top[c,j] = max_i matrix[c,i,j] (0 where all are −inf),   weights[c,i,j] = exp(matrix[c,i,j] − top[c,j])
     """
-    matrix = both_ways(pairwise)
+    matrix = both_directions(pairwise)
     width = matrix.shape[1]
     top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
     for c in range(len(matrix)):
