@@ -137,13 +137,13 @@ class Sums:
         )
 
     def arrays(self, plain):
-        """The entries and the singles as kernels take them."""
+        """The terms and their values as kernels take them."""
         index, value = zip(*(pair for pairs in self.entries for pair in pairs), (0, 0.0), strict=True)
         single, label, amount = zip(*(one for ones in self.singles for one in ones), (0, 0, 0.0), strict=True)
         whole = [np.array(part[:-1], np.int32) for part in (index, single, label)]
         values = [None if plain else np.array(part[:-1], np.float32) for part in (value, amount)]
         starts = [np.cumsum([0, *map(len, parts)]) for parts in (self.entries, self.singles)]
-        return (starts[0], whole[0], values[0]), (starts[1], whole[1], whole[2], values[1])
+        return kernel.Terms(starts[0], whole[0], starts[1], whole[1], whole[2]), *values
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -151,18 +151,18 @@ class Sums:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_score_and_spread_equal_their_reference(seed, dtype, plain):
     case = Sums.random(seed, dtype, plain)
-    entries, singles = case.arrays(plain)
+    terms = case.arrays(plain)
     shape = (len(case.entries), case.table.shape[1])
     out = np.full(shape, np.nan, dtype)
     for lo, hi in in_pieces(seed, shape[0]):
-        kernel.score(case.table, *entries, case.weights, *singles, out[lo:hi], lo, hi)
+        kernel.score(*terms, case.table, case.weights, out[lo:hi], lo, hi)
     expected = naive.score(case.table.tolist(), case.entries, case.weights.tolist(), case.singles, shape[1])
     np.testing.assert_allclose(out, np.reshape(expected, shape), CLOSE[dtype], CLOSE[dtype])
 
     given = np.random.default_rng(seed).normal(size=shape).astype(dtype)
     table, gradient = np.zeros_like(case.table), np.zeros_like(case.weights)
     for lo, hi in in_pieces(seed, shape[0]):
-        kernel.spread(given[lo:hi], *entries, *singles, table, gradient, lo, hi)
+        kernel.spread(*terms, given[lo:hi], table, gradient, lo, hi)
     sums, slopes = naive.spread(given.tolist(), case.entries, case.singles, table.shape, len(gradient))
     np.testing.assert_allclose(table, sums, CLOSE[dtype], 10 * CLOSE[dtype])
     np.testing.assert_allclose(gradient, slopes, CLOSE[dtype], 10 * CLOSE[dtype])

@@ -13,7 +13,7 @@ write to the same place.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,16 @@ TOKENS_AHEAD, AHEAD = 8, 48
 
 U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""
+
+
+class Terms(NamedTuple):
+    """What each of N things (tokens, rows) is the sum of: vectors of a table, weights at their labels."""
+
+    start: Array  # [N+1] the vectors of thing i are start[i] … start[i+1]−1
+    index: Array
+    single_start: Array  # [N+1] and its single weights likewise
+    single: Array  # places in the weight vector
+    label: Array
 
 
 @kernel
@@ -86,29 +96,25 @@ def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
 
 @kernel
 def score(
-    table: Array,
-    start: Array,
-    index: Array,
+    terms: Terms,
     value: Values,
-    weights: Array,
-    single_start: Array,
-    single: Array,
-    label: Array,
     single_value: Values,
+    table: Array,
+    weights: Array,
     out: Array,
     lo: int,
     hi: int,
 ) -> None:
     """out[i − lo] = Σ value · table[index] + Σ value · weights[single] at its label, for i in lo … hi−1.
 
-    Thing i (a token, a row) has the entries start[i] … start[i+1]−1, and singles likewise. None: all values
-    are 1.
+    None: all values are 1.
     """
+    index, single, label = terms.index, terms.single, terms.label
     width = U(out.shape[1])
     source, target = table.reshape(-1), out.reshape(-1)
-    end, singles_end = U(start[hi]), U(single_start[hi])
+    end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])
     for i in range(U(lo), U(hi)):
-        first, last = U(start[i]), U(start[i + U(1)])
+        first, last = U(terms.start[i]), U(terms.start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), end)):
             prefetch(source, U(index[k]) * width)
             prefetch(source, U(index[k]) * width + U(LINE // 4))
@@ -123,7 +129,7 @@ def score(
                         source.dtype.type(value[k]), load(source, U(index[k]) * width + c), sum
                     )
             store(target, base + c, sum)
-        first, last = U(single_start[i]), U(single_start[i + U(1)])
+        first, last = U(terms.single_start[i]), U(terms.single_start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
             prefetch(weights, U(single[k]))
         for k in range(first, last):
@@ -135,25 +141,22 @@ def score(
 
 @kernel
 def spread(
-    given: Array,
-    start: Array,
-    index: Array,
+    terms: Terms,
     value: Values,
-    single_start: Array,
-    single: Array,
-    label: Array,
     single_value: Values,
+    given: Array,
     table: Array,
     gradient: Array,
     lo: int,
     hi: int,
 ) -> None:
     """The reverse: value · given[i − lo] is added to table[index], and at its label to gradient[single]."""
+    index, single, label = terms.index, terms.single, terms.label
     width = U(given.shape[1])
     source, target = given.reshape(-1), table.reshape(-1)
-    end, singles_end = U(start[hi]), U(single_start[hi])
+    end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])
     for i in range(U(lo), U(hi)):
-        first, last = U(start[i]), U(start[i + U(1)])
+        first, last = U(terms.start[i]), U(terms.start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), end)):
             prefetch(target, U(index[k]) * width)
             prefetch(target, U(index[k]) * width + U(LINE // 4))
@@ -168,7 +171,7 @@ def spread(
                         source.dtype.type(value[k]), load(source, base + c), load(target, to + c)
                     )
                 store(target, to + c, sum)
-        first, last = U(single_start[i]), U(single_start[i + U(1)])
+        first, last = U(terms.single_start[i]), U(terms.single_start[i + U(1)])
         for k in range(first + U(AHEAD), min(last + U(AHEAD), singles_end)):
             prefetch(gradient, U(single[k]))
         for k in range(first, last):

@@ -268,11 +268,8 @@ class ChainObjective:
         each = np.arange(len(found.attribute) + 1)
         given = (state, layout.feature, layout.label, each, found.attribute, self.ones, self.attributes)
         self._over(each, lambda lo, hi: row_kernels.expand(*given, lo, hi))
-        terms = (*found.rows.entries, state, *found.rows.singles)
-        self._over(
-            found.rows.sizes,
-            lambda lo, hi: row_kernels.score(self.attributes, *terms, self.rows[lo:hi], lo, hi),
-        )
+        terms = (*found.rows.given, self.attributes, state)
+        self._over(found.rows.sizes, lambda lo, hi: row_kernels.score(*terms, self.rows[lo:hi], lo, hi))
 
     def _push(self, found: References, gradient: NDArray[np.float64]) -> None:
         """From the sums of the parts to the gradient of the state weights."""
@@ -283,7 +280,7 @@ class ChainObjective:
             for other in others:
                 first.rows[lo:hi] += other.rows[lo:hi]
             sums = (part.attributes, part.singles)
-            row_kernels.spread(first.rows[lo:hi], *found.rows.entries, *found.rows.singles, *sums, lo, hi)
+            row_kernels.spread(*found.rows.given, first.rows[lo:hi], *sums, lo, hi)
 
         cuts = _cuts(found.rows.sizes, len(parts))
         run(
@@ -328,8 +325,8 @@ class ChainObjective:
         lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, packed.references
         arrays = (part.scores, part.alpha, part.residual, part.scale)
         scores, alpha, residual, scale = (x[: hi - lo] for x in arrays)
-        entries, singles = found.tokens.entries, found.tokens.singles
-        row_kernels.score(self.rows, *entries, state, *singles, scores, lo, hi)
+        terms = found.tokens.given
+        row_kernels.score(*terms, self.rows, state, scores, lo, hi)
         opening, closing, gold = slice(chunk.steps[1]), packed.ends_of(chunk), packed.gold[lo:hi]
         if self.layout.starts.size:
             scores[opening, :n] += start
@@ -344,7 +341,7 @@ class ChainObjective:
         scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, residual, pairs)
         if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(residual[opening]).all()):
             return False
-        row_kernels.spread(residual, *entries, *singles, part.rows, part.singles, lo, hi)
+        row_kernels.spread(*terms, residual, part.rows, part.singles, lo, hi)
         part.value += gap + scaled.log_sum(scale, 0, hi - lo)
         part.pairs += pairs[:n, :n]
         part.starts += residual[opening, :n].sum(axis=0, dtype=np.float64)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.features.design import Design
+from conseq.kernels import rows as row_kernels
 from conseq.models.layout import Layout, flat_ranges
 from conseq.shelf import Arrays
 
@@ -42,14 +43,10 @@ class Terms:
         return len(self.start) - 1
 
     @property
-    def entries(self) -> tuple[Any, Any, Any]:
-        """As kernels take them: the vectors …"""
-        return self.start, self.index, self.value
-
-    @property
-    def singles(self) -> tuple[Any, Any, Any, Any]:
-        """… and the single weights."""
-        return self.single_start, self.single, self.label, self.single_value
+    def given(self) -> tuple[row_kernels.Terms, Any, Any]:
+        """As kernels take them: without the values, then these."""
+        terms = row_kernels.Terms(self.start, self.index, self.single_start, self.single, self.label)
+        return terms, self.value, self.single_value
 
     @property
     def sizes(self) -> Ints:
