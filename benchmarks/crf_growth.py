@@ -54,7 +54,7 @@ def measure(corpus: Corpus, threads: int, say: Say = print) -> dict[str, Any]:
     }
     ratios = {name: found[-1]["seconds"] / found[0]["seconds"] for name, found in rows.items()}
     said = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
-    say(f"an evaluation takes so many times as long, from least to most: {said}")
+    say(f"an evaluation takes this many times as long, from least to most: {said}")
     return {"threads": threads, **rows, "ratios": ratios}
 
 

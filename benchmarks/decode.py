@@ -3,7 +3,7 @@
     data folders ─→ CRF, rules (`rules.py`) ─→ Problems of the test sequences ─→ decoders in turns ─→ ratios
 
     cora              30 soft rules about counts and order, every decoder
-    umass_citation    hundreds of soft rules about counts with learned penalties; …_log_ratio: dearer ones
+    umass_citation    hundreds of soft rules about counts with learned penalties; …_log_ratio: higher ones
     us50, usaddress   at most one segment of each type, hard: segments repeated, accuracy
 
 The CRF and the rules see training and development data only. Everything is decoded by one thread. Times go
@@ -102,11 +102,11 @@ def _umass(name: str, folder: Path, quick: bool, say: Say) -> Result:
     begun = time.perf_counter()
     learned = rules.with_learned_penalties(bare, evidence)
     say(f"{name}: penalties learned in {time.perf_counter() - begun:.1f} s")
-    dear = rules.with_log_ratios(bare)
+    rare = rules.with_log_ratios(bare)
     rivals = _rivals(Lazy()) if quick else _rivals(Lazy(), Dual(), Beam())
     results = {}
-    for key, priced in {name: learned, f"{name}_log_ratio": dear}.items():
-        results[key] = Task(labeller, priced, test).measure(rivals)
+    for key, soft in {name: learned, f"{name}_log_ratio": rare}.items():
+        results[key] = Task(labeller, soft, test).measure(rivals)
         say(f"{key}: {_line(results[key])}")
     return results
 
@@ -232,7 +232,7 @@ def _same(found: Decodings, answers: list[Decoding], every: int) -> bool:
 
 @dataclass(frozen=True)
 class Work:
-    """Something to be timed so many times, after a warm-up unless it is timed once."""
+    """Something to be timed `times` times, after a warm-up unless it is timed once."""
 
     do: Callable[[], Any]
     times: int = OFTEN

@@ -133,7 +133,7 @@ def _study(name: str, data: Path, split: str, quick: bool) -> Study:
 
 
 def _thinned(corpus: Corpus, tokens: int) -> Corpus:
-    """Sequences evenly from all of the corpus, with about so many tokens."""
+    """Sequences evenly from all of the corpus, with about `tokens` tokens."""
     return some(corpus, max(2, round(len(corpus) * min(1.0, tokens / corpus.n_tokens))))
 
 

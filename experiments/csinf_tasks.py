@@ -41,7 +41,7 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 EVERY = 10
-"""Where there is no dev file one of so many sequences is held out."""
+"""Where there is no dev file one in this number of sequences is held out."""
 
 WORDS, LETTERS = ("word", "pos"), ("letter",)
 SILENT, JOINT = "_", "+"

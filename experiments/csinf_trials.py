@@ -83,7 +83,7 @@ class Search:
         return nearest + [Setting(metric, w, k, v) for k, v, w in more if (v, w) != lost]
 
     def best_of(self, ranked: Sequence[Setting]) -> list[Setting]:
-        """The first few that differ in more than the number of neighbours, each with so many and more.
+        """The first few that differ in more than the number of neighbours, each with its number and more.
 
         >>> tried = [Setting("mvdm", k=7), Setting("mvdm", k=5), Setting("mvdm", "none", k=15)]
         >>> [(one.weights, one.k) for one in Search(neighbours=(5, 11, 25)).best_of(tried)]
@@ -155,7 +155,7 @@ class Study:
         return found.best, {**asdict(found.best), "score": found.score, "rounds": told, "seconds": seconds}
 
     def _search(self, learner: str, settings: list[Setting], first: int, last: int) -> Searched[Setting]:
-        """Progressive sampling from so many tokens to so many."""
+        """Progressive sampling from `first` tokens to `last`."""
         unit = self._units()
         sampled = self._sampled(unit, int(1.25 * last))
         start = first * len(sampled) / max(first, self._tokens_of(np.isin(unit, sampled)).size)
@@ -180,8 +180,8 @@ class Study:
         return _Sample(self._tokens_of(known), self._windows[0][self._tokens_of(asked)], answers, most)
 
     def _voted(self, learner: str, setting: Setting, sample: _Sample) -> Classified:
-        """Neighbours are looked for once for all k and ways to vote. Under overlap so many are equally far
-        that they would fill the memory, and there it is quickly done anyway."""
+        """Neighbours are looked for once for all k and ways to vote. Under overlap those equally
+        far would fill the memory, and there it is quickly done anyway."""
         if setting.metric == "overlap":
             return self._classified(learner, setting, sample.known, sample.rows)
         key = setting.metric, setting.weights
@@ -199,7 +199,7 @@ class Study:
         return np.arange(len(self.train)) // BLOCK
 
     def _sampled(self, unit: Ints, tokens: int) -> Ints:
-        """Units at random, with about so many tokens in all."""
+        """Units at random, with about `tokens` tokens in all."""
         sizes = np.bincount(unit, self.train.lengths)
         order = np.random.default_rng(0).permutation(len(sizes))
         return np.sort(order[: np.searchsorted(np.cumsum(sizes[order]), tokens) + 1])

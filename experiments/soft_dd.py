@@ -1,18 +1,18 @@
 """Anzaroot et al. 2014, Soft-DD: soft constraints with learned penalties on citations (tables 1 to 3).
 
     pool of labelled citations ─→ one CRF ───────────────────────┐
-          └─→ folds, each scored without it ─→ rules and prices ─┴─→ target citations ─→ F1, certificates
+          └─→ folds, each scored without it ─→ rules, penalties ─┴─→ target citations ─→ F1, certificates
 
 Split `dev`: the pool is train, the target dev. Split `test`: the pool is train and dev, the target test. The
-CRF, the rules, their prices and the number of passes come from the pool alone.
+CRF, the rules, their penalties and the number of passes come from the pool alone.
 
     viterbi     nothing at all               only-one, hierarchical, pairwise    the paper's templates
     none        legal BIO only               all, all-hard                       all three, soft and hard
     best        `conseq train --constraints learn`: more of them, and "if … then", "not both"
 
-The paper keeps rules of importance 2.75. Where prices are learned a low bar is better, so every row has that
-of the default recipe: on halves of the cross-fitted train and dev the paper's templates, as soft rules, cut
-errors by 7 % with a bar of 2.75, 11 % with 2, and 12 % with the default 1.2.
+The paper keeps rules of importance 2.75. Where penalties are learned a low bar is better, so every row has
+that of the default recipe: on halves of the cross-fitted train and dev the paper's templates, as soft rules,
+cut errors by 7 % with a bar of 2.75, 11 % with 2, and 12 % with the default 1.2.
 """
 
 from __future__ import annotations
@@ -185,7 +185,9 @@ class Task:
     def hard_row(self, name: str, learned: Learned) -> Result:
         """The same rules as hard ones, also those whose penalty was learned to be 0; where they leave no
         labelling, the labels without rules stand."""
-        found = self.decoded([replace(r, penalty=HARD) for r in (*learned.constraints, *learned.unpriced)])
+        found = self.decoded(
+            [replace(r, penalty=HARD) for r in (*learned.constraints, *learned.without_penalty)]
+        )
         labels = np.where(found.labels < 0, self.plain, found.labels)
         return {
             **self.row(name, labels),
@@ -195,7 +197,7 @@ class Task:
         }
 
     def stopped(self, rules: Sequence[Constraint], iterations: int) -> Result:
-        """Soft-DD, stopped after so many Viterbi runs."""
+        """Soft-DD, stopped after this number of Viterbi runs."""
         problems = Problems.of(self.potentials, self.labeller.schema_, rules, self.corpus)
         limits = Limits(iterations=iterations)
         found = decode_all(problems, Dual(width=0), limits=limits, threads=self.labeller.n_threads)

@@ -5,7 +5,7 @@
 
 Split `dev` never touches test data: us50 and cora are cross-validated within train, conll2003 is measured on
 dev. Split `test`: us50 and conll2003 on test, cora on dev and test together (200 citations, as in the paper).
-Rules, τ, prices and the way of inference are chosen by cross-fitting within the training data alone.
+Rules, τ, penalties and the kind of inference are chosen by cross-fitting within the training data alone.
 
     viterbi           the CRF alone
     adjacency, …      one family of rules, log-ratio costs, two-stage inference, τ chosen (1: Viterbi)
@@ -51,7 +51,7 @@ from experiments.soft_ilp_trials import (
 )
 
 QUICK_FOLDS = 1
-"""A quick run by cross-validation takes so many of the folds."""
+"""The number of folds that a quick run by cross-validation takes."""
 
 
 @dataclass(frozen=True)

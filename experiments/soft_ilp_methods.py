@@ -1,6 +1,6 @@
 """Methods of Fersini et al. 2014, and how one is chosen: by labels of sequences that it was not made from.
 
-    Evidence ─→ Plan: candidates ─→ those that matter ─→ prices ─→ Methods, one per τ
+    Evidence ─→ Plan: candidates ─→ those that matter ─→ penalties ─→ Methods, one per τ
     Evidence in parts ─→ Chooser: Methods made from the others, tokens gained on each ─→ the best Method
 
 A Method is rules with their penalties and a kind of inference: `two-stage` (Fersini et al. 2014, eq. 22 to
@@ -43,14 +43,14 @@ SURE, LIKELY = 0.9, 0.5
 """In what share of its applications a rule must have held. Free text has few rules that hold nine times in
 ten; those about marks are the ones that pay there, so they may be weaker."""
 SCALES = (1.0, 0.5)
-"""Log-ratio costs are on no model's scale; as prices they are tried at these multiples."""
+"""Log-ratio costs are on no model's scale; as penalties they are tried at these multiples."""
 PERCEPTRON = Perceptron(margin=0.3)
 USUAL = Screen(importance=1.5, broken=2, confidence=0.9, words=0)
 WEAK = Screen(importance=1.05, broken=3, confidence=0.1, support=10, words=40)
-"""For learned prices a rule need not hold: it is enough that the model breaks it more often than gold."""
+"""For learned penalties a rule need not hold: it is enough that the model breaks it more often than gold."""
 SMALL_STEPS = Perceptron(epochs=5, step=0.05)
 MOST_RULES = 80
-"""Rules that prices are learned for: hundreds of automata are slow."""
+"""Rules that penalties are learned for: hundreds of automata are slow."""
 UPDATES, SMALLEST = 50, 5
 """Steps of a perceptron with small batches in one pass, and the sequences in its smallest batch."""
 MOST_IDLE = 100
@@ -71,12 +71,12 @@ VITERBI, TWO_STAGE, SOFT = "viterbi", "two-stage", "soft"
 
 @dataclass(frozen=True)
 class Method:
-    """Rules at their prices, and how to label under them."""
+    """Rules with their penalties, and how to label under them."""
 
     inference: str
     rules: tuple[Constraint, ...] = ()
     tau: float | None = None
-    prices: str | None = None
+    penalties: str | None = None
 
     def decode(self, evidence: Evidence) -> Decodings:
         """The labels of all sequences with their certificates."""
@@ -155,7 +155,7 @@ class LogRatio:
     scales: Sequence[float] = ()
 
     def methods(self, evidence: Evidence) -> list[Method]:
-        rules = [_priced(candidate) for candidate in self.candidates(evidence)]
+        rules = [_with_penalty(candidate) for candidate in self.candidates(evidence)]
         found = [Method(TWO_STAGE, tuple(rules), tau, LOG_RATIO) for tau in self.taus]
         for scale in self.scales:
             scaled = (replace(rule, penalty=scale * rule.penalty) for rule in rules)
@@ -170,7 +170,7 @@ class LogRatio:
         return [one.candidate for one in [*worth, *idle[:MOST_IDLE]]]
 
 
-def _priced(candidate: Candidate) -> Constraint:
+def _with_penalty(candidate: Candidate) -> Constraint:
     return replace(candidate.rule, penalty=log_ratio(candidate.violated, candidate.applied))
 
 
@@ -178,8 +178,8 @@ def _priced(candidate: Candidate) -> Constraint:
 class Learnt:
     """Rules of these families with penalties learned by a perceptron, decoded as score less penalties.
 
-    With `updates` its batches are so small, or large, that a pass has about so many. The screen is for
-    running text, most of which is O; records have enough rules that mostly hold.
+    With `updates` its batches are so small, or large, that a pass has about that many of them. The screen is
+    for running text, most of which is O; records have enough rules that mostly hold.
     """
 
     families: Sequence[str]

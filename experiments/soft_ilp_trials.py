@@ -96,7 +96,7 @@ class Outcome:
             "tau": statistics.median(bands) if len(bands) == len(taus) else None,
             "inference": Counter(m.inference for m in self.methods).most_common(1)[0][0],
             "trials": [
-                {"rules": len(m.rules), "tau": tau, "inference": m.inference, "prices": m.prices}
+                {"rules": len(m.rules), "tau": tau, "inference": m.inference, "prices": m.penalties}
                 for m, tau in zip(self.methods, taus, strict=True)
             ],
         }

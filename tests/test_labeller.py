@@ -359,8 +359,8 @@ class TestRestrictedLabels:
         allowed = [[["O"], None, None, None]]
         sentence = [["Ann", "likes", "Rome", "."]]
         assert all(labels[0] == "O" for labels, _ in fitted.predict_nbest(sentence, 5, allowed=allowed)[0])
-        chances = fitted.predict_marginals(sentence, allowed=allowed)[0]
-        assert chances[0]["O"] == pytest.approx(1.0)
+        marginals = fitted.predict_marginals(sentence, allowed=allowed)[0]
+        assert marginals[0]["O"] == pytest.approx(1.0)
         assert all(span.start > 0 for span in fitted.label(sentence, allowed=allowed)[0].spans)
 
     def test_what_cannot_be_met(self, fitted):

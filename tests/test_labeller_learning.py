@@ -359,10 +359,10 @@ def test_clones_have_the_same_options(fitted):
     assert clone(fitted).constraints == "learn"
 
 
-def test_an_untrained_twin_learns_no_rules(fitted):
-    twin = fitted.untrained()
-    assert not hasattr(twin, "model_")
-    assert twin.get_params() == {**fitted.get_params(), "constraints": None}
+def test_an_untrained_bare_learns_no_rules(fitted):
+    bare = fitted.untrained()
+    assert not hasattr(bare, "model_")
+    assert bare.get_params() == {**fitted.get_params(), "constraints": None}
 
 
 def test_learning_goes_with_fit(fitted):

@@ -9,7 +9,7 @@ import conseq
 from conseq import Corpus, SequenceLabeller
 from conseq.datasets import addresses
 from conseq.decoders.auto import Auto
-from conseq.errors import ConseqError, DataError, ModelError
+from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError
 from conseq.labeller import LABELLERS, MemoryLabeller, load
 from conseq.models.distributions import distributions
 from conseq.models.memory import MemoryLearner
@@ -127,6 +127,16 @@ def test_class_trigrams_keep_labels_that_are_given(trigrams):
     assert trigrams.predict(free, partial=True) == trigrams.predict(few)
 
 
+def test_a_token_that_may_take_no_label_is_an_error_of_its_sequence(fitted):
+    few = TEST.select(range(2))
+    nothing = [None, [[]] * int(few.lengths[1])]
+    with pytest.raises(InfeasibleError, match=r"sequence 1 .* has no legal labelling that keeps the forced"):
+        fitted.predict(few, allowed=nothing)
+    first, second = fitted.decode(few, allowed=nothing)
+    assert first.labels is not None
+    assert second.certificate.status.name == "INFEASIBLE"
+
+
 def test_single_classes_keep_labels_that_are_given():
     single = MemoryLabeller(inference="single", n_jobs=1).fit([["a", "b"]] * 2, [["x", "y"], ["x", "x"]])
     given = Corpus.from_sequences([["a", "b"]], [["y", ""]])
@@ -163,7 +173,7 @@ def test_neighbours_explain(trigrams):
         distances = [distance for distance, members in near for _ in members]
         assert [r.weight for r in token.reasons] == pytest.approx(distances[:4])
         assert token.count == len(distances)
-        assert sum(token.chances.values()) == pytest.approx(1, abs=0.02)
+        assert sum(token.probabilities.values()) == pytest.approx(1, abs=0.02)
 
 
 def test_instances_that_are_no_sequences_show_all_their_columns():

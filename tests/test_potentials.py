@@ -47,6 +47,18 @@ def test_one_sequence_is_a_view():
         potentials[2]
 
 
+def test_without_unused_kinds_of_step_the_scores_are_the_same():
+    wide = example(pairwise=np.arange(20.0).reshape(5, 2, 2), kind=[0, 3, 0, 0, 4])
+    small = wide.compact()
+    assert len(small.pairwise) == 3
+    for i, path in ((0, [1, 0]), (0, [0, 1]), (1, [0, 1, 1]), (1, [1, 0, 0])):
+        assert small.score(path, i) == wide.score(path, i)
+    assert small.compact() is small
+    plain = example(pairwise=None, kind=None)
+    assert plain.compact() is plain
+    assert example(unary=np.zeros((0, 2)), offsets=[0, 0], kind=[]).compact().n_tokens == 0
+
+
 def test_forbidden_scores_and_empty_sequences():
     potentials = example(end=[-INF, 0.0])
     assert potentials.score([0, 0]) == -INF

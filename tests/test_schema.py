@@ -1,4 +1,4 @@
-"""Schemas against twins that were not made from their tables: conlleval's rules, seqeval, enumeration."""
+"""Schemas against references not made from their tables: conlleval's rules, seqeval, enumeration."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def labellings(schema: Schema, max_size: int = 12) -> st.SearchStrategy[list[str
     return st.lists(st.sampled_from(schema.labels), max_size=max_size)
 
 
-# ── naive twins ─────────────────────────────────────────────────────────────────────────────────
+# ── reference implementations ──────────────────────────────────────────────────────────────────────────────
 
 
 def conlleval_spans(labels: list[str]) -> list[Span]:

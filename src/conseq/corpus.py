@@ -221,7 +221,7 @@ class Corpus:
     def full_labels(self, before: int = 0) -> Column:
         """The labels, if every token has one; otherwise an error that names the first sequence without.
 
-        So many sequences of the same data come `before` this corpus.
+        `before` is the number of sequences of the same data before this corpus.
         """
         if self.labels is None:
             raise DataError("the data has no labels; give a label column")

@@ -29,7 +29,7 @@ Characters = list[tuple[int, int]]
 """Start and end of each token in the text."""
 
 HUES = 18
-"""So many different colours are given to types."""
+"""How many different colours types are given."""
 
 PLACES = 6
 """Decimal places of a probability that is written."""

@@ -61,7 +61,7 @@ class RuleOptions:
     """The rules that labels obey, how they are learned, and how labels are found under them.
 
     constraints   a text in the language of rules, the path of a rule file, a list of rules or lines, or None;
-                  "learn": rules and prices are learned from the training data
+                  "learn": rules and penalties are learned from the training data
     recipe        how they are learned (`conseq.Recipe`); None: the usual way
     folds         models trained without a part of the data, so that rules are learned from data that a model
                   has not seen; 0: rules are learned from development data alone

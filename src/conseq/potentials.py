@@ -130,6 +130,15 @@ class Potentials:
         kind = None if self.kind is None else self.kind[tokens]
         return replace(self, unary=self.unary[tokens], offsets=offsets, kind=kind)
 
+    def compact(self) -> Potentials:
+        """The same scores without the kinds of step that no token takes."""
+        if self.kind is None or self.n_tokens == 0:
+            return self
+        used, kind = np.unique(self.kind, return_inverse=True)
+        if len(used) == len(self.pairwise):
+            return self
+        return replace(self, pairwise=self.pairwise[used], kind=kind.reshape(-1).astype(np.int32))
+
     def among(self, states: ArrayLike, size: int) -> Potentials:
         """The same scores where state s is called states[s] among `size` states; the others are forbidden.
 

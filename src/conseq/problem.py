@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.primitives import Primitive
 from conseq.constraints.program import Charge, Program
+from conseq.constraints.relaxation import with_local_constraints
 from conseq.corpus import Corpus
 from conseq.errors import ScoreError
 from conseq.potentials import Potentials
@@ -81,6 +82,11 @@ class Problems:
         """Sequence i owns the tokens offsets[i] … offsets[i+1]−1, [N+1]."""
         return self.potentials.offsets
 
+    @cached_property
+    def with_local_constraints(self) -> Potentials:
+        """The scores with the constraints charged that look at one step at a time."""
+        return with_local_constraints(self.potentials, self.program, self.first_token)
+
     def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of the states of all tokens, [T] ─→ [T]; −1 (no labelling) stays −1."""
         return self.potentials.labels(states)
@@ -90,7 +96,11 @@ class Problems:
 
     def __getitem__(self, i: int) -> Problem:
         a, _ = self.potentials.bounds(i)
-        return Problem(self.potentials[i], self.program, self.first_token + a)
+        problem = Problem(self.potentials[i], self.program, self.first_token + a)
+        charged = vars(self).get("with_local_constraints")
+        if charged is not None and charged is not self.potentials:  # found for all, and not for each again
+            vars(problem)["with_local_constraints"] = charged[i].compact()
+        return problem
 
     def __iter__(self) -> Iterator[Problem]:
         return (self[i] for i in range(len(self)))
@@ -120,6 +130,11 @@ class Problem:
     @property
     def n_states(self) -> int:
         return self.potentials.n_states
+
+    @cached_property
+    def with_local_constraints(self) -> Potentials:
+        """The scores with the constraints charged that look at one step at a time."""
+        return with_local_constraints(self.potentials, self.program, self.first_token)
 
     @cached_property
     def label_of(self) -> NDArray[np.int32]:

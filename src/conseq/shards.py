@@ -37,7 +37,7 @@ class Shards:
 
     @classmethod
     def write(cls, corpora: Iterable[Corpus], folder: str | Path, tokens_each: int = TOKENS) -> Shards:
-        """Gather corpora into shards of at most so many tokens (a larger corpus is one by itself).
+        """Gather corpora into shards of at most `tokens_each` tokens (a larger corpus is one by itself).
 
         All tokens must have a label.
 

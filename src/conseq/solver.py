@@ -179,13 +179,13 @@ def _answer(solver: Any, arrays: Arrays, scale: float) -> Answer:
 
 
 def dual_bound(arrays: Arrays, duals: Floats) -> float:
-    """An upper bound on gain · x from any prices of the rows, so it holds whatever tolerances HiGHS kept:
+    """An upper bound on gain · x from any duals y of the rows, so it holds whatever tolerances HiGHS kept:
 
-    gain · x = price · Ax + (gain − price · A) · x
-             ≤ Σ max(price · low, price · high) + Σ max(0, gain − price · A) · upper
+    gain · x = y · Ax + (gain − y · A) · x
+             ≤ Σ max(y · low, y · high) + Σ max(0, gain − y · A) · upper
     """
     ends = np.where(duals > 0, arrays.high, arrays.low)
     open_ended = np.isinf(ends)
-    prices, ends = np.where(open_ended, 0.0, duals), np.where(open_ended, 0.0, ends)
-    reduced = arrays.gain - arrays.matrix.T @ prices
-    return float(prices @ ends + np.maximum(0.0, reduced) @ arrays.upper)
+    duals, ends = np.where(open_ended, 0.0, duals), np.where(open_ended, 0.0, ends)
+    reduced = arrays.gain - arrays.matrix.T @ duals
+    return float(duals @ ends + np.maximum(0.0, reduced) @ arrays.upper)

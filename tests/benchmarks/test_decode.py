@@ -202,7 +202,7 @@ def test_count_and_order_rules_are_those_that_the_model_breaks_most_often(data, 
     assert rules.count_and_order(evidence, 12) == found[:12]
 
 
-def test_rarely_broken_rules_are_dear(evidence):
+def test_rarely_broken_rules_have_high_penalties(evidence):
     for one, rule in zip(
         rules.segment_counts(evidence), rules.with_log_ratios(rules.segment_counts(evidence)), strict=True
     ):

@@ -123,9 +123,9 @@ def test_nbest_and_marginals_in_jsonl(run, model):
     assert scores == sorted(scores, reverse=True)
     assert record["nbest"][0]["labels"] == LABELS
     assert scores[0] == pytest.approx(record["score"])
-    for chances, label in zip(record["marginals"], LABELS, strict=True):
-        assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
-        assert max(chances, key=chances.get) == label
+    for marginal, label in zip(record["marginals"], LABELS, strict=True):
+        assert sum(marginal.values()) == pytest.approx(1, abs=1e-5)
+        assert max(marginal, key=marginal.get) == label
 
 
 def test_marginals_in_columns(run, model):

@@ -49,7 +49,7 @@ def test_the_file_states_rules_with_reasons_and_helps(run, folder):
 
 
 def test_an_edited_file_is_used_without_training_again(run, folder, tmp_path):
-    """A price changed, a rule added, one removed: each changes what `evaluate` reports, not the model."""
+    """A penalty changed, a rule added, one removed: each changes what `evaluate` reports, not the model."""
     model, test = folder / "bare.model", folder / "test.tsv"
     before = model.read_bytes()
     lines = (folder / "mined.rules").read_text().splitlines()
@@ -63,8 +63,8 @@ def test_an_edited_file_is_used_without_training_again(run, folder, tmp_path):
     assert rules["at most 1 segment of note"] == 0
     assert third.partition("  penalty ")[0].strip() not in rules
     assert rule.strip() in rules
-    prices = {r.line(): r.penalty for r in read_constraints(edited)}
-    assert prices[rule.strip()] == 0.0125
+    penalties = {r.line(): r.penalty for r in read_constraints(edited)}
+    assert penalties[rule.strip()] == 0.0125
     assert model.read_bytes() == before
 
 

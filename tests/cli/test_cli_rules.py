@@ -106,7 +106,7 @@ class TestLabelling:
         assert certificate["iterations"] >= 1
         assert "certificate" not in plain
 
-    def test_confidences_that_are_too_dear_are_left_open(self, run, model, rules):
+    def test_confidences_that_cost_too_much_are_left_open(self, run, model, rules):
         long = (TWO.strip(b"\n") + b"\n") * 60
         path = rules(
             *(f"count(PER) <= {k} count(LOC)  penalty 0.{k}" for k in range(1, 6)), "if LOC then PER  hard"

@@ -50,7 +50,7 @@ def words(*tokens: str) -> Words:
     return Words(frozenset(tokens))
 
 
-def counts(left, relation, right, **price) -> Counts:
+def counts(left, relation, right, **penalty) -> Counts:
     """Sums given as [(weight, name), …, constant]."""
     sums = [
         Sum(
@@ -59,7 +59,7 @@ def counts(left, relation, right, **price) -> Counts:
         )
         for side in (left, right)
     ]
-    return Counts(sums[0], relation, sums[1], **price)
+    return Counts(sums[0], relation, sums[1], **penalty)
 
 
 # ── meaning ─────────────────────────────────────────────────────────────────────────────────────
@@ -281,7 +281,7 @@ def test_a_file_of_rules_reads_back_equal(tmp_path_factory, rules):
     assert read_constraints(path) == rules
 
 
-def test_prices_stand_in_a_column_after_short_lines():
+def test_penalties_stand_in_a_column_after_short_lines():
     long = "b" * 70
     text = format_constraints([IfThen("a", "b", penalty=2.0), Legal("bio"), IfThen("a", long)])
     assert text == f"if a then b  penalty 2\nlegal bio    hard\nif a then {long}  hard\n"
@@ -320,7 +320,7 @@ WRONG = [
     ("count(A) <= hard", 13, "expected 'count(A)', 'tokens(A)' or a number, not 'hard'"),
     ("count(A <= 3 hard", 9, "expected ')', not '<='"),
     ("count(A) hard", 10, "expected '<=', '>=', '==', '<' or '>', not 'hard'"),
-    # prices
+    # penalties
     ("if A then B", 12, "the rule does not say what it costs; end it with 'hard' or 'penalty NUMBER'"),
     (
         "if A then B  # hard",
@@ -337,7 +337,7 @@ WRONG = [
     ),
     ("if A then B penalty nan", 21, "the penalty is nan; give a number of at least 0, or write 'hard'"),
     ("if A then B hrad", 13, "expected 'hard' or 'penalty', not 'hrad'; did you mean 'hard'?"),
-    ("if A then B hard x", 18, "only a comment may follow the price; remove 'x'"),
+    ("if A then B hard x", 18, "only a comment may follow the penalty; remove 'x'"),
     (
         "if A then B C hard",
         13,

@@ -158,7 +158,7 @@ def test_contradictions_among_many_rules_are_found_in_time(monkeypatch):
 
 
 def facts_of(schema, longest):
-    """All that labellings of up to so many tokens amount to: (segments of each type, labels that occur)."""
+    """All that labellings of up to `longest` tokens amount to: (segments of each type, labels that occur)."""
     facts = set()
     for length in range(longest + 1):
         for labels in product(schema.labels, repeat=length):

@@ -99,7 +99,7 @@ def test_only_sums_that_charge_each_step_are_local():
 
 
 def completions(automaton, length):
-    """For each state the least charge of all ways to END within so many tokens, by enumeration, [Q]."""
+    """For each state the least charge of all paths to END within `length` tokens, by enumeration, [Q]."""
     size = automaton.steps.shape[1]
     kinds = range(len(automaton.steps))
     best = np.full(len(automaton.next), np.inf)

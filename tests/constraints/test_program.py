@@ -191,21 +191,21 @@ def test_hundreds_of_rules_over_many_labels_are_lowered_at_once():
         (lambda: Term(10**13, "a"), "the weight is 10000000000000; give whole numbers of at most"),
     ],
 )
-def test_prices_and_weights_beyond_what_sums_can_hold_are_refused(make, sentence):
+def test_penalties_and_weights_beyond_what_sums_can_hold_are_refused(make, sentence):
     with pytest.raises(RuleError, match=re.escape(sentence)):
         make()
 
 
-# ── other prices ────────────────────────────────────────────────────────────────────────────────
+# ── other penalties ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_other_prices_change_costs_and_nothing_else():
+def test_other_penalties_change_costs_and_nothing_else():
     rng = np.random.default_rng(4)
     corpus = random_corpus(rng)
     program = Program.of(POOL, SCHEMA, corpus)
-    prices = rng.choice([0.0, 0.5, 3.0, math.inf], len(POOL)).tolist()
-    other = program.with_penalties(prices)
-    fresh = Program.of([replace(r, penalty=p) for r, p in zip(POOL, prices, strict=True)], SCHEMA, corpus)
+    penalties = rng.choice([0.0, 0.5, 3.0, math.inf], len(POOL)).tolist()
+    other = program.with_penalties(penalties)
+    fresh = Program.of([replace(r, penalty=p) for r, p in zip(POOL, penalties, strict=True)], SCHEMA, corpus)
     labels = rng.integers(0, len(SCHEMA), corpus.n_tokens)
     violations = program.violations(labels)
     assert other.rules == fresh.rules
@@ -218,7 +218,7 @@ def test_other_prices_change_costs_and_nothing_else():
     assert [rule.penalty for rule in program.rules] == [rule.penalty for rule in POOL]
 
 
-def test_all_prices_from_hard_to_soft_and_back():
+def test_all_penalties_from_hard_to_soft_and_back():
     """`costs` takes a shorter way where no rule is hard; it must not stay there."""
     program = Program.of([IfThen("a", "b")], SCHEMA, Corpus.from_sequences([["x"]]))
     violations = np.array([[1.0], [0.0]])
@@ -233,7 +233,7 @@ def test_all_prices_from_hard_to_soft_and_back():
     assert soft.with_penalties([math.inf]).costs(violations).tolist() == [math.inf, 0.0]
 
 
-def test_what_prices_do_not_change_is_shared():
+def test_what_penalties_do_not_change_is_shared():
     program = Program.of(POOL, SCHEMA, random_corpus(np.random.default_rng(5)))
     once = program.with_penalties([1.0] * len(POOL))
     twice = once.with_penalties([2.0] * len(POOL))
@@ -242,7 +242,7 @@ def test_what_prices_do_not_change_is_shared():
     assert twice.origin is once.origin is program
 
 
-def test_prices_that_do_not_fit():
+def test_penalties_that_do_not_fit():
     program = Program.of([IfThen("a", "b"), IfThen("b", "a")], SCHEMA, Corpus.from_sequences([["x"]]))
     with pytest.raises(ValueError):
         program.with_penalties([1.0])
@@ -252,6 +252,6 @@ def test_prices_that_do_not_fit():
         program.with_penalties([1.0, math.nan])
 
 
-def test_no_rules_have_no_prices():
+def test_no_rules_have_no_penalties():
     program = Program.of([], SCHEMA, Corpus.from_sequences([["x"]])).with_penalties([])
     assert len(program.with_penalties([])) == 0

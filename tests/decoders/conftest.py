@@ -1,4 +1,4 @@
-"""Makes the twins of `tests/kernels` and the random problems of this folder importable here."""
+"""Makes the references of `tests/kernels` and the random problems of this folder importable here."""
 
 import sys
 from pathlib import Path

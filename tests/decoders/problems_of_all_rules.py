@@ -175,7 +175,7 @@ NEEDS_TWO = (FollowedLater, IfThen, NotBoth)
 def random_rules(
     rng: Rng, schema: Schema, count: int, penalties: Sequence[float] = PENALTIES
 ) -> list[Constraint]:
-    """So many rules, now and then one of them twice."""
+    """As many rules as asked for, now and then one of them twice."""
     draw = Draw(rng, schema)
     classes = [rule for rule in RULES if len(draw.names) > 1 or rule not in NEEDS_TWO]
     rules = [RULES[draw.one(classes)](draw, float(draw.one(penalties))) for _ in range(count)]

@@ -34,7 +34,7 @@ DRAWS = {"auto": 750, "lazy": 750, "ilp": 60, "wcsp": 60, "enumerate": 60}
 """Draws of four sequences each; those not named have OTHERS."""
 OTHERS = 150
 SLOW = 25 if config.DISABLE_JIT else 1
-"""Interpreted kernels take so many times fewer draws."""
+"""Interpreted kernels take this many times fewer draws."""
 SEQUENCES = 4
 OWN_OBJECTIVE = ("twostage",)
 """Decoders whose status and bound speak of another objective than `Problem.score`."""

@@ -10,9 +10,9 @@ from problems_by_kind import KINDS, PRICES, random_problem
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
 from conseq.constraints.primitives import Automaton
+from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Best, Limits
 from conseq.decoders.beam import beam_search
-from conseq.decoders.chain.local import shifted, with_local_constraints
 from conseq.decoders.chain.viterbi import Viterbi, viterbi
 from conseq.decoders.dual import Dual, _Descent
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
@@ -83,7 +83,7 @@ def test_one_iteration_is_viterbi() -> None:
 
 def dual_of(problem: Problem, primitives: list[int] | None = None) -> DualFunction:
     """The dual function with these primitives, or all that are not local."""
-    dual = DualFunction(problem, Lattice.of(with_local_constraints(problem), len(problem.schema)))
+    dual = DualFunction(problem, Lattice.of(problem.with_local_constraints, len(problem.schema)))
     every = [p for p, charge in enumerate(problem.charges) if not charge.primitive.is_local]
     for p in every if primitives is None else primitives:
         dual.add(p)
@@ -170,7 +170,7 @@ def test_a_sub_problem_is_the_least_that_its_automaton_charges() -> None:
     """max over labellings z of the lattice −cost(z) − u · z, where u is one number per token and group."""
     for seed in range(2 * REPEATS):
         problem = random_problem(seed, "automata", length=3)
-        lattice = Lattice.of(with_local_constraints(problem), len(problem.schema))
+        lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
         rng = np.random.default_rng(seed)
         for p, charge in enumerate(problem.charges):
             if lattice.is_empty:
@@ -218,7 +218,7 @@ def test_labels_of_one_group_are_read_alike() -> None:
 
 def test_automata_too_large_are_left_out_of_the_dual() -> None:
     problem = random_problem(1, "automata", "soft", length=5, size=4)
-    lattice = Lattice.of(with_local_constraints(problem), len(problem.schema))
+    lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
     dual = DualFunction(problem, lattice)
     with pytest.raises(TooManyStates):
         dual.add(0, most_states=1)

@@ -63,7 +63,7 @@ def test_penalties_of_all_sizes():
 
 
 def test_without_constraints_it_is_viterbi():
-    """Paper 000: the shortest path of the edge variables is Viterbi's."""
+    """Fersini et al. 2014: the shortest path of the edge variables is Viterbi's."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         scores = Potentials.of(rng.normal(size=(12, 5)), rng.normal(size=(5, 5)), rng.normal(size=5))

@@ -9,7 +9,6 @@ from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems, truth
 
 from conseq.decoders.base import Best, Limits, violated
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.search import Found, LatticeSearch, Workspace, lowered
 from conseq.decoders.lattice.tracked import Primitives
@@ -26,7 +25,7 @@ def feasible(seed: int) -> list[Problem]:
     for problem in random_problems(seed, 4):
         if (
             problem.n_tokens
-            and model_scores(with_local_constraints(problem), all_labellings(problem)).max() > -np.inf
+            and model_scores(problem.with_local_constraints, all_labellings(problem)).max() > -np.inf
         ):
             found.append(problem)
     return found
@@ -35,7 +34,7 @@ def feasible(seed: int) -> list[Problem]:
 def relaxed_scores(problem: Problem, primitives: list[int]) -> dict[tuple[int, ...], float]:
     """Each labelling's score under the local rules and these primitives alone."""
     paths = all_labellings(problem)
-    scores = model_scores(with_local_constraints(problem), paths)
+    scores = model_scores(problem.with_local_constraints, paths)
     n, length = paths.shape
     labels = problem.label_of[paths].ravel()
     starts = np.full(n, problem.first_token)
@@ -77,7 +76,7 @@ def test_the_best_labelling_under_some_primitives(seed):
     for problem in feasible(seed):
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng) if rng.random() < 0.5 else None
-        chain = ShiftedChain.of(problem, with_local_constraints(problem), multipliers)
+        chain = ShiftedChain.of(problem, problem.with_local_constraints, multipliers)
         everything = relaxed_scores(problem, list(range(len(problem.charges))))
         most = max(relaxed_scores(problem, primitives).values())
         least = max(everything.values())
@@ -108,7 +107,7 @@ def test_a_floor_loses_no_labelling_that_reaches_it(seed):
         if best == -np.inf:
             continue
         multipliers = random_multipliers(problem, primitives, rng)
-        chain = ShiftedChain.of(problem, with_local_constraints(problem), multipliers)
+        chain = ShiftedChain.of(problem, problem.with_local_constraints, multipliers)
         at = search_above(chain, lowered(best)).best(primitives, -np.inf, MANY)
         assert at.value == pytest.approx(best, rel=1e-8, abs=1e-8)
         above = best + 1e-3 * (1 + abs(best))
@@ -122,7 +121,7 @@ def test_little_room_gives_an_upper_bound(seed):
     for problem in feasible(seed):
         primitives = np.flatnonzero(problem.program.is_nonlocal).tolist()
         best = max(relaxed_scores(problem, primitives).values())
-        search = search_above(ShiftedChain.of(problem, with_local_constraints(problem)), -np.inf)
+        search = search_above(ShiftedChain.of(problem, problem.with_local_constraints), -np.inf)
         for states in (1, 2, 5, 20):
             found = search.best(primitives, -np.inf, states)
             if found.is_exhaustive and found.path is None:
@@ -140,7 +139,7 @@ def test_refine_from_any_start_ends_with_the_optimum(seed):
         best = Best(problem)
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng)
-        potentials, tracked = with_local_constraints(problem), Primitives.of(problem.program)
+        potentials, tracked = problem.with_local_constraints, Primitives.of(problem.program)
         chain = ShiftedChain.of(problem, potentials, multipliers, tracked, workspace)
         active = sorted({*primitives, *np.flatnonzero(multipliers).tolist()})
         refine(best, chain, active, Limits())
@@ -160,7 +159,7 @@ def test_a_known_score_loses_nothing_that_is_better(seed):
         finite = sorted(score for score in scores.values() if score > -np.inf)
         if not finite:
             continue
-        search = LatticeSearch.of(Lattice.of(with_local_constraints(problem), len(problem.schema)), problem)
+        search = LatticeSearch.of(Lattice.of(problem.with_local_constraints, len(problem.schema)), problem)
         known = lowered(finite[int(rng.integers(len(finite)))])
         found = search.best(primitives, known, MANY)
         values = [
@@ -182,7 +181,7 @@ def test_moving_towards_other_multipliers_lowers_the_bound_or_changes_nothing(se
     rng = np.random.default_rng(seed)
     for problem in feasible(seed):
         nonlocal_ = np.flatnonzero(problem.program.is_nonlocal).tolist()
-        chain = ShiftedChain.of(problem, with_local_constraints(problem))
+        chain = ShiftedChain.of(problem, problem.with_local_constraints)
         moved, tries = chain.towards(random_multipliers(problem, nonlocal_, rng))
         assert 1 <= tries <= 3
         assert moved is chain or moved.bound < chain.bound

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems
 
+import conseq.problem as problem_module
+from conseq.constraints import Forbidden
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
-from conseq.decoders.chain.local import shifted, with_local_constraints
+from conseq.constraints.relaxation import shifted
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.kernels import softdd
 from conseq.potentials import Potentials
-from conseq.problem import Problem
+from conseq.problem import Problem, Problems
+from conseq.schema import Schema
 
+PLAIN = Schema(["O", "x"], "plain")
 SEEDS = range(10 if config.DISABLE_JIT else 200)
 
 
@@ -43,7 +49,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_scores_have_the_local_rules_in_them(seed):
+def test_scores_with_local_constraints_have_them_charged(seed):
     for problem in random_problems(seed, 3):
         if not problem.n_tokens:
             continue
@@ -52,18 +58,35 @@ def test_the_scores_have_the_local_rules_in_them(seed):
         for p, penalty in problem.program.local_penalties.items():
             broken = totals(problem, problem.charges[p].primitive, paths)
             wanted[broken > 0] -= penalty * broken[broken > 0]
-        assert same(model_scores(with_local_constraints(problem), paths), wanted), f"seed {seed}"
+        assert same(model_scores(problem.with_local_constraints, paths), wanted), f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_sequences_at_once_are_charged_as_one_by_one(seed):
     problems = random_problems(seed, 4)
-    together = with_local_constraints(problems)
-    for i, problem in enumerate(problems):
+    alone = list(problems)
+    together = problems.with_local_constraints
+    for i, problem in enumerate(alone):
         if problem.n_tokens:
             paths = all_labellings(problem)
-            found = model_scores(together[i], paths)
-            assert same(found, model_scores(with_local_constraints(problem), paths)), f"sequence {i}"
+            wanted = model_scores(problem.with_local_constraints, paths)
+            assert same(model_scores(together[i], paths), wanted), f"sequence {i}"
+            assert same(model_scores(problems[i].with_local_constraints, paths), wanted), f"sequence {i}"
+
+
+def test_local_constraints_are_charged_once_for_a_batch(monkeypatch):
+    problems = Problems.of(
+        Potentials.of(np.zeros((4, 2)), offsets=[0, 3, 4]), PLAIN, [Forbidden("O", "x", penalty=2.0)]
+    )
+    assert problems[0].with_local_constraints.score([0, 1, 0]) == -2.0
+    batch = problems.with_local_constraints
+    monkeypatch.setattr(problem_module, "with_local_constraints", None)
+    assert problems.with_local_constraints is batch
+    for problem in problems:
+        problem.with_local_constraints.check()
+    free = replace(problems[0], program=Program.of([], PLAIN, problems.program.corpus))
+    monkeypatch.undo()
+    assert free.with_local_constraints.score([0, 1, 0]) == 0.0
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -90,7 +113,7 @@ def test_the_kernel_shifts_as_the_definition_does(seed):
         given = np.where(primitives.ceilings > 0, rng.exponential(2, program.n_linear), 0.0)
         if not problem.n_tokens or not given.any():
             continue
-        potentials = with_local_constraints(problem)
+        potentials = problem.with_local_constraints
         unary, pairwise, start, end, offsets, _ = potentials.arrays()
         effects = primitives.effects(potentials)
         scores = softdd.Scores(unary, pairwise, start, end)

@@ -229,7 +229,7 @@ def test_tags_of_the_target_are_predicted(tmp_path):
         TASKS["jnlpba"].corpora(tmp_path, "dev")
 
 
-def test_settings_have_no_twins_and_plain_ones_come_first():
+def test_settings_are_not_repeated_and_plain_ones_come_first():
     settings = [setting for metric in Search().metrics for setting in Search().settings(metric)]
     assert len(set(settings)) == len(settings)
     assert settings[0] == Setting("overlap", "gain-ratio", 1, "majority")

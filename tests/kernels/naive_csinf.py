@@ -1,4 +1,4 @@
-"""Constraint satisfaction inference from its definition (paper 002), in plain Python, and random predictions.
+"""Constraint satisfaction inference from its definition (Canisius et al. 2006), and random predictions.
 
 A neighbourhood is a list of (trigram, share); a trigram has three labels, None for a boundary mark.
 """

@@ -4,7 +4,7 @@ labellings."""
 from __future__ import annotations
 
 import naive
-import naive_rules
+import naive_primitives
 import naive_violations
 import numpy as np
 
@@ -45,6 +45,6 @@ def path_totals(path, label_of, tables, sums: Sums) -> np.ndarray:
     """The sums of a labelling given by states, [K]."""
     size = len(tables[0]) if tables else 0
     steps = naive_violations.steps_of([label_of[s] for s in path], size)
-    return naive_rules.weighted(
+    return naive_primitives.weighted(
         sums, {j: sum(int(table[step]) for step in steps) for j, table in enumerate(tables)}
     )

@@ -1,4 +1,4 @@
-"""`kernels/chain.py` and `kernels/nbest.py` against their reference and the enumeration of all labellings."""
+"""`kernels/chain.py` against its reference and the enumeration of all labellings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from numba import config
 
 from conseq.kernels import chain as kernel
-from conseq.kernels import nbest as nbest_kernel
 
 SEEDS = range(20)
 
@@ -23,13 +22,6 @@ def viterbi(chains, first=0, last=None):
     scores = np.full(len(chains), np.nan)
     kernel.viterbi(*arrays, first, len(chains) if last is None else last, states, scores)
     return np.split(states, arrays[4][1:-1]), scores
-
-
-def nbest(chain, n):
-    unary, pairwise, start, end, _, kind = naive.flat([chain])
-    states, scores = np.empty((n, len(unary)), dtype=np.int32), np.empty(n)
-    found = nbest_kernel.nbest(unary, pairwise, start, end, kind, states, scores)
-    return [(states[k].tolist(), float(scores[k])) for k in range(found)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -81,36 +73,3 @@ def test_viterbi_with_padding_of_every_width(size):
     )
     (path,), (score,) = viterbi([chain])
     assert (path.tolist(), score) == naive.viterbi(chain)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nbest_equals_its_reference(seed):
-    for chains in problems(seed):
-        for chain in chains:
-            if len(chain.unary):
-                for n in (1, 3, 7):
-                    assert nbest(chain, n) == naive.nbest(chain, n)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nbest_lists_all_labellings_in_order(seed):
-    for chains in problems(seed):
-        for chain in chains:
-            everything = naive.labellings(chain)
-            if not len(chain.unary):
-                continue
-            found = nbest(chain, min(len(everything) + 2, 40))
-            assert [score for _, score in found] == [score for score, _ in everything[: len(found)]]
-            assert len({tuple(path) for path, _ in found}) == len(found) == min(len(everything), 40)
-            assert all(score == naive.score(chain, tuple(path)) for path, score in found)
-            if all(float(score).is_integer() for score, _ in everything):
-                assert [tuple(path) for path, _ in found] == [path for _, path in everything[: len(found)]]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_first_of_nbest_is_viterbi(seed):
-    for chains in problems(seed):
-        for chain in chains:
-            if len(chain.unary):
-                path, score = naive.viterbi(chain)
-                assert nbest(chain, 2)[:1] == ([(path, score)] if score > -np.inf else [])

@@ -6,6 +6,7 @@ import naive
 import naive_lattice as reference
 import numpy as np
 import pytest
+from calling import called
 from numba import config
 
 from conseq.kernels import lattice as kernel
@@ -116,7 +117,8 @@ def test_too_little_room_is_said_and_enough_is_used(seed: int) -> None:
     chain = reference.one_chain(seed)
     label_of = np.arange(chain.size, dtype=np.int32)
     n_edges = from_chain(chain, label_of, -np.inf, chain.size + 1)[0].n_edges
-    assert from_chain(chain, label_of, -np.inf, chain.size + 1, n_edges - 1) is None
+    for room in range(max(0, n_edges - 12), n_edges):
+        assert from_chain(chain, label_of, -np.inf, chain.size + 1, room) is None
     assert from_chain(chain, label_of, -np.inf, chain.size + 1, n_edges + chain.size) is not None
 
 
@@ -201,13 +203,24 @@ def test_candidates_are_dropped_only_if_they_cannot_be_wanted() -> None:
     assert graph.gains[paths].sum(axis=1) == pytest.approx(every[:3])
 
 
+def test_as_many_candidates_are_kept_as_are_wanted() -> None:
+    """All branch off the best path: 5000 edges from the root to the sink, of which the best 50 are wanted."""
+    gains = np.random.default_rng(0).permutation(5000).astype(float)
+    graph = Graph(np.array([0, 5000, 5000]), np.ones(5000, dtype=np.int64), gains)
+    rest, following = np.empty(2), np.empty(2, dtype=np.int64)
+    kernel.completions(graph, rest, following)
+    paths, scores = np.empty((50, 1), dtype=np.int64), np.empty(50)
+    assert kernel.best_paths(graph, rest, following, paths, scores) == 50
+    assert scores.tolist() == gains[paths[:, 0]].tolist() == list(range(4999, 4949, -1))
+
+
 def test_shrinking_keeps_the_best_and_no_more() -> None:
     for seed in range(50):
         rng = np.random.default_rng(seed)
         values = rng.integers(0, 6, 20).astype(float)
         origins = np.stack([np.arange(20)] * 3, axis=1)
         given, wanted = values.copy(), int(rng.integers(1, 22))
-        kept = kernel.shrink(values, origins, 20, wanted)
+        kept = called(kernel.shrink)(values, origins, 20, wanted)
         assert kept == min(20, wanted)
         assert sorted(values[:kept]) == sorted(np.sort(given)[::-1][:kept])
         assert np.array_equal(given[origins[:kept, 0]], values[:kept])

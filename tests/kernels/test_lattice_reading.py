@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import naive_lattice as reference
-import naive_rules
+import naive_primitives
 import numpy as np
 import pytest
 from numba import config
@@ -79,7 +79,7 @@ def test_minimum_remaining_is_the_least_that_any_path_onwards_is_charged(seed: i
     """Forbidden edges count as well: gains are not looked at."""
     rng = np.random.default_rng(seed)
     lattice = reference.random_lattice(rng)
-    automaton = naive_rules.random_automaton(rng)
+    automaton = naive_primitives.random_automaton(rng)
     read = rng.integers(0, 3, len(lattice.steps.pair))
     least = np.full((lattice.n_nodes, len(automaton.arcs)), np.nan)
     kernel.minimum_remaining(

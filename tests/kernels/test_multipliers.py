@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import naive_rules
+import naive_primitives
 import numpy as np
 import pytest
 
@@ -121,11 +121,11 @@ def test_steps_stay_in_the_box_and_follow_the_slope(seed: int) -> None:
 def test_sums_and_what_their_multipliers_weigh_counters_with(seed: int) -> None:
     """Σ_j weights_j · count_j = Σ_k (λ_k − base_k) · x_k."""
     rng = np.random.default_rng(seed)
-    sums = naive_rules.random_sums(rng, 3)
+    sums = naive_primitives.random_sums(rng, 3)
     counts = rng.integers(-3, 6, 3)
     x, weights = np.full(len(sums.limits), np.nan), np.full(3, np.nan)
     kernel.totals(sums, counts, x)
-    assert x.tolist() == naive_rules.weighted(sums, dict(enumerate(counts.tolist()))).tolist()
+    assert x.tolist() == naive_primitives.weighted(sums, dict(enumerate(counts.tolist()))).tolist()
     base = rng.exponential(1, len(x))
     multipliers = np.where(rng.random(len(x)) < 0.3, base, rng.exponential(1, len(x)))
     kernel.weigh(sums, multipliers, base, weights)

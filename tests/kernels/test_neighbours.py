@@ -11,7 +11,7 @@ from naive_neighbours import JEFFREY, NUMBERS, OVERLAP, SHANNON, VALUES, Scan
 from numba import config
 
 from conseq.kernels import neighbours, voting
-from conseq.kernels.instances import BITS, bit_of, plant
+from conseq.kernels.instances import BITS, bit_of, build_tree
 from conseq.models.memory import VOTING, measure
 from conseq.models.memory.index import sorted_groups
 from conseq.models.memory.measure import asking, measure_of
@@ -50,7 +50,7 @@ class Built:
         numbers = numbers_of(rows)
         self.scan = Scan(rows.tolist(), classes.tolist(), kinds, weights, numbers.tolist())
         self.members, self.bounds = sorted_groups(rows)
-        self.tree = plant(rows[self.members[self.bounds[:-1]]], few)
+        self.tree = build_tree(rows[self.members[self.bounds[:-1]]], few)
         self.measure = measure_of(rows, classes, np.array(kinds, dtype=np.int8), np.array(weights), numbers)
         row = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
         pairs, count = np.unique(row * 10 + classes[self.members], return_counts=True)
@@ -72,7 +72,7 @@ class Built:
 @given(memories(), st.sampled_from([1, 3, 8]))
 def test_the_tree_holds_every_row_once_below_each_of_its_values(memory, few):
     rows = np.unique(memory[0], axis=0)
-    tree = plant(rows, few)
+    tree = build_tree(rows, few)
     depth = np.zeros(len(tree.value), dtype=int)
     for node in range(len(tree.value)):
         low, high = tree.low[node], tree.high[node]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import naive
-import naive_rules
+import naive_primitives
 import naive_softdd as reference
 import naive_violations
 import numpy as np
@@ -12,7 +12,7 @@ from numba import config
 
 from conseq.kernels import chain as viterbi
 from conseq.kernels import softdd
-from conseq.kernels.softdd import Found, Prices, Scores, Task
+from conseq.kernels.softdd import Charges, Found, Scores, Task
 from conseq.kernels.violations import Automata, Counters, Rules, Sums
 
 SEEDS = range(40 if config.DISABLE_JIT else 120)
@@ -36,7 +36,7 @@ class Case:
         self.label_of = np.append(np.arange(labels), rng.integers(0, labels, size - labels)).astype(np.int32)
         self.size = labels + 1
         self.tables = [self._table(rng) for _ in range(rng.integers(1, 4))]
-        rows, terms, limits = naive_rules.random_sums(rng, len(self.tables))
+        rows, terms, limits = naive_primitives.random_sums(rng, len(self.tables))
         self.sums = Sums(rows, terms, np.column_stack([limits[:, 0], rng.choice([0, 0.3], len(limits))]))
         self.ceilings = limits[:, 1].copy()
         unary, pairwise, start, end, self.offsets, self.kind = naive.flat(self.chains)
@@ -99,8 +99,8 @@ class Case:
     def run(self, chosen, found, most_runs=12):
         """Tighten the chosen sequences; runs and multipliers."""
         rules = Rules(self.size, self.counters(), self.sums, self.automata)
-        prices = Prices(self.penalties, self.ceilings)
-        task = Task(self.scores, self.label_of, 0, rules, prices, self.effects, most_runs, 4.0)
+        charges = Charges(self.penalties, self.ceilings)
+        task = Task(self.scores, self.label_of, 0, rules, charges, self.effects, most_runs, 4.0)
         runs, multipliers = np.zeros(len(chosen), dtype=np.int64), np.zeros((len(chosen), len(self.ceilings)))
         softdd.softdd(task, self.offsets, self.kind, chosen, found, runs, multipliers)
         return runs, multipliers
@@ -184,3 +184,9 @@ def test_a_shifted_chain_scores_every_labelling_less_what_the_sums_cost(seed):
             for score, path in naive.labellings(chain):
                 x = reference.path_totals(path, case.label_of, case.tables, case.sums)
                 assert naive.score(shifted, path) == pytest.approx(score - multipliers @ x, abs=1e-9)
+
+
+def test_what_is_in_the_scores_already_costs_nothing_even_if_its_violation_is_infinite():
+    violations = np.array([[np.inf, 2.0, 0.0]])
+    assert softdd.cost_of(violations, np.array([0.0, 1.5, np.inf])) == 3
+    assert softdd.cost_of(violations, np.array([0.5, 1.5, 1.0])) == np.inf

@@ -42,7 +42,7 @@ def random_labels(rng: np.random.Generator, schema: Schema, lengths: np.ndarray)
 
 
 def random_corpus(rng: np.random.Generator, n_sequences: int, longest: int = 7) -> Corpus:
-    """Sequences of 0 to so many tokens."""
+    """Sequences of 0 to `longest` tokens."""
     lengths = rng.integers(0, longest + 1, n_sequences)
     return Corpus.from_sequences([rng.choice(WORDS, int(n)).tolist() for n in lengths])
 

@@ -43,7 +43,7 @@ def best_power(rows, target, explained: set[int], miner: ClauseMiner) -> float:
         true = [s for s, row in enumerate(rows) if all(row[q] == sign for q, sign in used)]
         new = sum(target[s] and s not in explained for s in true)
         wrong = sum(not target[s] for s in true)
-        best = max(best, new - (miner.price * wrong if wrong else 0.0) - miner.literal * len(used))
+        best = max(best, new - (miner.false_cost * wrong if wrong else 0.0) - miner.literal * len(used))
     return best
 
 
@@ -68,12 +68,12 @@ def check_against_all(rows, target, miner: ClauseMiner) -> list[Clause]:
 
 MINERS = [
     ClauseMiner(),
-    ClauseMiner(price=np.inf),
-    ClauseMiner(price=0.3, least_power=1.7),
+    ClauseMiner(false_cost=np.inf),
+    ClauseMiner(false_cost=0.3, least_power=1.7),
     ClauseMiner(negations=False, shortest=1),
     ClauseMiner(longest=2, literal=0.4),
     ClauseMiner(longest=1),
-    ClauseMiner(shortest=2, longest=3, price=3.0),
+    ClauseMiner(shortest=2, longest=3, false_cost=3.0),
 ]
 
 
@@ -118,10 +118,10 @@ def test_exclusive_or_needs_two_clauses():
     assert all((clause.support, clause.false, clause.confidence) == (1, 0, 1.0) for clause in found)
 
 
-def test_the_price_says_how_much_noise_passes():
+def test_the_false_cost_says_how_much_noise_passes():
     rows = [[1]] * 10 + [[0]] * 5
     target = [1] * 8 + [0] * 2 + [0] * 5
-    mine = lambda price: ClauseMiner(price=price).mine(rows, ["a"], target)  # noqa: E731
+    mine = lambda cost: ClauseMiner(false_cost=cost).mine(rows, ["a"], target)  # noqa: E731
     (clause,) = mine(3.0)  # 8 − 3 · 2 − 0.01
     assert (str(clause), clause.support, clause.false) == ("a", 8, 2)
     assert clause.power == pytest.approx(1.99)
@@ -171,8 +171,8 @@ def test_what_does_not_fit_is_said():
         ClauseMiner().mine([[0]], ["a"], [1, 0])
     with pytest.raises(DataError, match="least_power is 0"):
         ClauseMiner(least_power=0).mine([[0]], ["a"], [1])
-    with pytest.raises(DataError, match="price is nan"):
-        ClauseMiner(price=np.nan).mine([[0]], ["a"], [1])
+    with pytest.raises(DataError, match="false_cost is nan"):
+        ClauseMiner(false_cost=np.nan).mine([[0]], ["a"], [1])
 
 
 # ── tables, draws, limits ───────────────────────────────────────────────────────────────────────
@@ -262,7 +262,7 @@ def test_adjacency():
         x|b x|c x|a
     """
     assert mined(text, "adjacency") == {"a followed by b": (2, 0), "c followed by a": (1, 0)}
-    assert mined(text, "adjacency", miner=replace(ANY, price=1.4)) == {
+    assert mined(text, "adjacency", miner=replace(ANY, false_cost=1.4)) == {
         "a followed by b": (2, 0),
         "c followed by a": (1, 0),
         "b followed by c": (2, 1),
@@ -274,7 +274,7 @@ def test_adjacency_in_bio_sees_segments_that_touch():
         x|B-a x|I-a x|B-a x|B-b x|O
         x|B-a x|B-a x|B-a x|B-a x|O
     """
-    loose = replace(ANY, price=1.0)
+    loose = replace(ANY, false_cost=1.0)
     assert mined(text, "adjacency", "bio", loose) == {"a followed by a": (4, 2)}
 
 
@@ -285,7 +285,7 @@ def test_precedence():
         x|c x|O
     """
     assert mined(text, "precedence") == {"a followed later by b": (3, 0)}
-    assert mined(text, "precedence", miner=replace(ANY, price=0.4)) == {
+    assert mined(text, "precedence", miner=replace(ANY, false_cost=0.4)) == {
         "a followed later by b": (3, 0),
         "c followed later by b": (1, 1),
     }
@@ -331,14 +331,14 @@ def test_presence_and_precedence_looks_at_sequences_with_both():
         x|a x|O
     """
     assert mined(text, "presence and precedence") == {"no b before each a": (1, 0)}
-    assert mined(text, "presence and precedence", miner=replace(ANY, price=0.4)) == {
+    assert mined(text, "presence and precedence", miner=replace(ANY, false_cost=0.4)) == {
         "no b before each a": (1, 0),
         "no b before each c": (1, 1),
     }
     assert mined("x|B-a x|I-a x|B-b", "presence and precedence", "bio") == {"no b before each a": (2, 0)}
 
 
-def test_rules_are_constraints_with_prices():
+def test_rules_are_constraints_with_penalties():
     formulas = mine_formulas(*labelled("Bonn|city ,|city NRW|state"), miner=ANY)
     rules = {found.family: found for found in rules_from(formulas)}
     assert {family: replace(found.rule, penalty=np.inf) for family, found in rules.items()} == {
@@ -443,7 +443,7 @@ def test_what_a_clause_gets_wrong_is_how_often_the_labels_break_its_rule(schema)
     for seed in range(6):
         corpus, ids = random_labelling(schema, seed)
         labels = corpus.split(schema.decode(ids))
-        formulas = mine_formulas(corpus, ids, schema, miner=replace(ANY, price=0.2))
+        formulas = mine_formulas(corpus, ids, schema, miner=replace(ANY, false_cost=0.2))
         for rule, family, clause in rules_from(formulas):
             broken = sum(
                 rule.violation(y, schema, sequence.tokens)

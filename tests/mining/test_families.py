@@ -41,7 +41,7 @@ BY_SEQUENCE = ("only-one", "hierarchical", "pairwise")
 COUNTED = [family for family in FAMILIES if family != "clauses"]
 
 Possible = Iterator[tuple[str, int]]
-"""A line of the language without a price, and how often the rule applies to the gold labels."""
+"""A line of the language without a penalty, and how often the rule applies to the gold labels."""
 
 
 # ── all rules of each family ────────────────────────────────────────────────────────────────────

@@ -180,7 +180,7 @@ def test_what_goes_is_alike_or_implied_by_something_that_stays(seed):
     for one in judged:
         alike = [other for other in judged if other.trace == one.trace]
         same_gold = [other for other in stays if other.trace[:half] == one.trace[:half]]
-        implied = any(implies(other.rule, twin.rule) for other in same_gold for twin in alike)
+        implied = any(implies(other.rule, one.rule) for other in same_gold for one in alike)
         assert implied or any(other in stays for other in alike), one.rule.line()
     for one, other in product(stays, repeat=2):
         if one is not other and one.trace[:half] == other.trace[:half]:

@@ -79,7 +79,7 @@ def test_penalties_never_fall_below_nothing():
 
 
 def test_a_penalty_falls_again():
-    """Two sequences whose gold labels break the rule at a high price, one whose labels do not."""
+    """Two sequences whose gold labels break the rule at a high cost, one whose labels do not."""
     rows = [("abb", towards("ab?", {"a": 0.05})), ("aba", towards("ab?", {"a": 0.15}))]
     evidence = scored(SCHEMA, rows)
     # c = 0: both say a, excess 1 + 0; c = 0.2: both say b, excess 0 − 1; so 0.2, 0, 0.2, 0 …
@@ -93,11 +93,11 @@ def test_a_rule_that_the_model_never_breaks_gets_nothing():
     assert [p[1:] for p in passes(Perceptron(epochs=4), evidence, *rules)] == [[0.0, 0.0]] * 4
 
 
-def test_the_prices_that_rules_come_with_do_not_matter():
-    free, dear = Segments("at most", 1, "a", penalty=0.0), Segments("at most", 1, "a", penalty=99.0)
+def test_the_penalties_that_rules_come_with_do_not_matter():
+    free, high = Segments("at most", 1, "a", penalty=0.0), Segments("at most", 1, "a", penalty=99.0)
     evidence = tempted(0.5)
     expected = passes(Perceptron(), evidence, ONE)
-    assert passes(Perceptron(), evidence, free) == passes(Perceptron(), evidence, dear) == expected
+    assert passes(Perceptron(), evidence, free) == passes(Perceptron(), evidence, high) == expected
 
 
 def test_rules_that_are_violated_by_degree_move_by_degree():
@@ -106,13 +106,13 @@ def test_rules_that_are_violated_by_degree_move_by_degree():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_rule_that_tells_gold_from_model_is_priced_high_enough(name):
+def test_a_rule_that_tells_gold_from_model_gets_a_high_enough_penalty(name):
     evidence = tempted(0.7, 6)
     learner = LEARNERS[name](epochs=25, batch=2)
     assert predicted(evidence, [ONE], [0.0]) == ["aba"] * 6
-    priced = learned(learner, evidence, [ONE], early=False)
-    assert predicted(evidence, [ONE], priced) == ["abb"] * 6
-    assert 0.7 < priced[0] < 2
+    penalties = learned(learner, evidence, [ONE], early=False)
+    assert predicted(evidence, [ONE], penalties) == ["abb"] * 6
+    assert 0.7 < penalties[0] < 2
 
 
 def test_the_same_seed_gives_the_same_penalties_and_another_another_order():
@@ -169,7 +169,7 @@ def test_log_ratio_is_the_formula(violated, applied):
     assert log_ratio(violated, applied) > 0
 
 
-def test_rarely_broken_rules_are_dear():
+def test_rarely_broken_rules_have_high_penalties():
     assert log_ratio(0, 99) == pytest.approx(math.log(200))
     assert log_ratio(0, 99) > log_ratio(0, 9) > log_ratio(1, 9) > log_ratio(9, 9)
 
@@ -267,7 +267,7 @@ def test_no_rules_need_no_learning():
     assert learned(Told([[1.0]], KeyboardInterrupt()), mixed(), []).shape == (0,)
 
 
-def test_rules_of_no_price_are_left_out():
+def test_rules_without_a_penalty_are_left_out():
     rules = with_penalties([ONE, NEVER], np.array([0.0, 0.25]))
     assert rules == [FollowedLater("b", "a", penalty=0.25)]
 

@@ -1,4 +1,4 @@
-"""From evidence to priced rules: what is found, what it says of itself, and that it reads back."""
+"""From evidence to rules with penalties: what is found, what it says of itself, and that it reads back."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def test_what_a_rule_says_of_itself_is_so(evidence, learned):
         assert one.family in Recipe().families
 
 
-def test_only_priced_rules_are_kept_the_dearest_first(learned):
-    prices = [one.rule.penalty for one in learned.rules]
-    assert all(0 < price < math.inf for price in prices)
-    assert prices == sorted(prices, reverse=True)
+def test_only_rules_with_a_penalty_are_kept_the_highest_first(learned):
+    penalties = [one.rule.penalty for one in learned.rules]
+    assert all(0 < penalty < math.inf for penalty in penalties)
+    assert penalties == sorted(penalties, reverse=True)
     assert learned.sequences == 60
     assert learned.candidates >= learned.judged >= len(learned.rules)
     assert learned.zero == 1 - len(learned.rules) / learned.judged
@@ -146,7 +146,7 @@ def test_a_rule_by_hand():
     assert json.loads(json.dumps(one.to_dict(), allow_nan=False)) == one.to_dict()
 
 
-def test_rules_that_learn_no_price_are_dropped():
+def test_rules_that_learn_no_penalty_are_dropped():
     """The rule for b is looked at, since the model breaks it as often as asked, and gets nothing."""
     found = learn_from(small(), sifting(importance=1.0))
     assert (found.candidates, found.judged, len(found.rules)) == (2, 2, 1)

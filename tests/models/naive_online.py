@@ -1,4 +1,4 @@
-"""Plain twins of the online algorithms: weights by key, best labels and gradients by enumeration."""
+"""References for the online algorithms: weights by key, best labels and gradients by enumeration."""
 
 from __future__ import annotations
 

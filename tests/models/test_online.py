@@ -1,11 +1,11 @@
-"""`models/online.py`: twins, L-BFGS's minimum, seeds, every way to stop, and training as a whole."""
+"""`models/online.py`: references, L-BFGS's minimum, seeds, every way to stop, and training as a whole."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 
 import naive_chain as naive
-import naive_online as twin
+import naive_online as reference
 import numpy as np
 import pytest
 
@@ -50,12 +50,12 @@ def as_dict(model):
 def test_the_perceptron_averages_all_weights_it_had(monkeypatch, seed, at_once):
     """However few tokens a kernel gets at once; weights of 0 are left out of the model."""
     monkeypatch.setattr(module, "AT_ONCE", at_once)
-    chains = twin.easy_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 3], n_attributes=6)
+    chains = reference.easy_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 3], n_attributes=6)
     model, report = CRF(Perceptron(max_iterations=4, random_state=seed)).fit(*chains.arguments)
     layout, _ = observe(*chains.arguments)
     random = np.random.default_rng(seed)
     orders = [random.permutation(5) for _ in range(report.iterations)]
-    mean, wrong = twin.perceptron(chains, layout, orders)
+    mean, wrong = reference.perceptron(chains, layout, orders)
     assert [p.objective for p in report.history] == wrong
     expected = {key: w for key, w in zip(naive.keys(layout), mean.tolist(), strict=True) if w}
     assert as_dict(model) == pytest.approx(expected, abs=1e-12)
@@ -63,12 +63,12 @@ def test_the_perceptron_averages_all_weights_it_had(monkeypatch, seed, at_once):
 
 
 def test_the_perceptron_starts_from_given_weights():
-    chains = twin.easy_chains(3, n_labels=3, lengths=[3, 2, 4], n_attributes=5)
+    chains = reference.easy_chains(3, n_labels=3, lengths=[3, 2, 4], n_attributes=5)
     layout, _ = observe(*chains.arguments)
     start = np.random.default_rng(3).integers(-2, 3, size=layout.size).astype(float)
     warm = WarmStart(ChainModel(layout, start), np.arange(5), np.arange(3))
     model, _ = CRF(Perceptron(max_iterations=1)).fit(*chains.arguments, warm=warm)
-    mean, _ = twin.perceptron(chains, layout, [np.random.default_rng(0).permutation(3)], start)
+    mean, _ = reference.perceptron(chains, layout, [np.random.default_rng(0).permutation(3)], start)
     expected = {key: w for key, w in zip(naive.keys(layout), mean.tolist(), strict=True) if w}
     assert as_dict(model) == pytest.approx(expected, abs=1e-12)
 

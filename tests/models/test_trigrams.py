@@ -288,8 +288,8 @@ def test_with_rules_the_answer_is_that_of_the_definition(seed, decoder, every):
     rng = np.random.default_rng(seed)
     cases = [naive.random_case(rng, 3, 4) for _ in range(2)]
     chosen = rng.choice(RULES, int(rng.integers(0, 4)), replace=False).tolist()
-    prices = ["hard" if rng.random() < 0.3 else f"penalty {rng.uniform(0, 2):.2f}" for _ in chosen]
-    rules = [f"{line}  {price}" for line, price in zip(chosen, prices, strict=True)]
+    penalties = ["hard" if rng.random() < 0.3 else f"penalty {rng.uniform(0, 2):.2f}" for _ in chosen]
+    rules = [f"{line}  {penalty}" for line, penalty in zip(chosen, penalties, strict=True)]
     tokens = [[str(x) for x in rng.choice(["x", "y"], len(case))] for case in cases]
     predictions = predictions_of(cases)
     parsed = as_constraints("\n".join(rules), Schema(LABELS, "plain"))

@@ -264,7 +264,7 @@ def test_if_all_fail_one_sentence_says_why():
 
 
 def interrupted(after: int, score=float, fails=()):
-    """A search over 0 … 7 that is interrupted in the trial after so many."""
+    """A search over 0 … 7 that is interrupted in the trial after the first `after`."""
     tried = []
 
     def trial(setting, train, test):

@@ -46,7 +46,7 @@ def _version(wanted: bool) -> None:
 def conseq(
     ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Label sequences: learn from labelled data, label new data, say how sure each answer is.

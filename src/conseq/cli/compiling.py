@@ -44,14 +44,14 @@ def heard() -> Iterator[Compilation]:
 
     compilation = Compilation()
 
-    class Ear(Listener):
+    class CompileListener(Listener):
         def on_start(self, event: Any) -> None:
             compilation.begin()
 
         def on_end(self, event: Any) -> None:
             compilation.end()
 
-    with install_listener("numba:compile", Ear()):
+    with install_listener("numba:compile", CompileListener()):
         yield compilation
 
 

@@ -56,17 +56,17 @@ class CRFOptions:
         str | None,
         option(
             READING, "DEV",
-            "Labelled data that training does not see; the iterate that is best on it is kept.",
+            "Labelled data that training does not see; the weights that do best on it are kept.",
         ),
     ] = None  # fmt: skip
     features: FeaturesOption = None
     template: Annotated[
-        str | None, option(MODEL, "FILE", "A template file of CRF++, in place of --features.")
+        str | None, option(MODEL, "FILE", "A CRF++ template file, in place of --features.")
     ] = None
     lexicon: Annotated[
         list[str] | None,
         option(
-            MODEL, "NAME=FILE", "A list of phrases, one a line, as a feature; may be given several times."
+            MODEL, "NAME=FILE", "A list of phrases, one per line, as a feature; may be given several times."
         ),
     ] = None  # fmt: skip
     min_count: Annotated[int, option(MODEL, "N", "Leave out attributes seen less often.", min=0)] = (
@@ -87,18 +87,18 @@ class CRFOptions:
     max_iterations: Annotated[
         int | None,
         option(
-            TRAINING, "N", "Stop after so many; for ap and adagrad epochs, 10 and 20 unless given.", min=1
+            TRAINING, "N", "Stop after N iterations; for ap and adagrad epochs, by default 10 and 20.", min=1
         ),
     ] = Training.max_iterations  # fmt: skip
     delta: Annotated[
-        float, option(TRAINING, "X", "Stop when the objective improved by less than this share …", min=0)
+        float, option(TRAINING, "X", "Stop when the objective improves by less than this share …", min=0)
     ] = Training.delta
-    period: Annotated[int, option(TRAINING, "N", "… in so many iterations.", min=1)] = Training.period
+    period: Annotated[int, option(TRAINING, "N", "… in N iterations.", min=1)] = Training.period
     seed: Annotated[
         int,
         option(
             TRAINING, "N",
-            "Decides the order in which ap and adagrad see the data, and what the folds are.", min=0,
+            "Seed of the order in which ap and adagrad see the data, and of the folds.", min=0,
         ),
     ] = Training.random_state  # fmt: skip
     start: Annotated[
@@ -108,14 +108,14 @@ class CRFOptions:
         int | None,
         option(
             TRAINING, "N",
-            "For data larger than memory: keep it on disk, and no more than so many tokens in memory.", min=1,
+            "For data larger than memory: keep it on disk, and at most N tokens in memory.", min=1,
         ),
     ] = None  # fmt: skip
     scratch: Annotated[
         str | None,
         option(
             TRAINING, "FOLDER",
-            "Where --shard-tokens keeps the data until it is done; the model's folder unless given.",
+            "Where --shard-tokens keeps the data until it is done; by default in the model's folder.",
         ),
     ] = None  # fmt: skip
 

@@ -48,7 +48,7 @@ class Trained:
 
 
 def demo(
-    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives other data.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives different data.")] = 0,
     size: Annotated[
         int, typer.Option(metavar="N", min=10, help="How many citations, and addresses, to learn from.")
     ] = 100,
@@ -78,8 +78,8 @@ def demo(
     _heading(
         "Rules about the whole citation",
         f"It has found {counted(len(trained.rules), 'rule')} that its own labels break too often, and what "
-        "breaking each should cost.\nThe dearest, and how many of the new citations break them without and "
-        "with rules:",
+        "breaking each should cost.\nThose of the highest penalty, and how many of the new citations break "
+        "them without and with rules:",
     )
     _show_rules(trained)
     _heading("What the rules change", f"Measured on {len(trained.held_out)} new citations.")
@@ -95,7 +95,7 @@ def demo(
         _show_hint(told, palette)
     trained = _learn("addresses", size, seed, save, None)
     _paragraph(
-        f"Rules can be written by hand, too, one a line. With {len(trained.rules)} of them about addresses, "
+        f"Rules can be written by hand, too, one per line. With {len(trained.rules)} about addresses, "
         f"on {len(trained.held_out)} new ones:\n"
     )
     _show_change(trained)
@@ -183,15 +183,15 @@ def _show_sequences(trained: Trained) -> None:
 
 
 def _show_rules(trained: Trained) -> None:
-    """The dearest rules with their prices and how many sequences break them."""
+    """The rules of the highest penalty and how many sequences break them."""
     _, summary = decode_all(trained.ruled, trained.held_out)
     rows = []
     for rule in trained.rules[:RULES]:
         line = rule.line()
-        rows.append([line, rule.price, str(summary.before[line]), str(summary.after[line])])
+        rows.append([line, rule.penalty_text, str(summary.before[line]), str(summary.after[line])])
     if not on_terminal():
         show()
-    show_table(["rule", "price", "without", "with"], rows)
+    show_table(["rule", "penalty", "without", "with"], rows)
 
 
 def _show_change(trained: Trained) -> None:
@@ -273,7 +273,10 @@ def _show_text(sequence: LabelledSequence, palette: Palette) -> None:
 
 
 def _show_next(save: str | None) -> None:
-    _heading("What to do next", "With your own data (a token and its label a line, blank lines between):")
+    _heading(
+        "What to do next",
+        "With your own data (a token and its label on each line, blank lines between sequences):",
+    )
     mine = [
         "conseq train train.tsv --constraints learn -m my.model",
         "conseq evaluate my.model test.tsv",

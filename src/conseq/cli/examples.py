@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conseq.schema import Schema
 
 LABELLINGS = 50
-"""So many labellings are looked at for what a segment could be instead."""
+"""How many labellings are looked at for what a segment could be instead."""
 
 MOST_TOKENS = 40
 """Longer sequences are no good examples."""
@@ -120,7 +120,7 @@ def _decided(
 def _saved(
     rule: Constraint, before: LabelledSequence, after: LabelledSequence, schema: Schema, tokens: list[str]
 ) -> float:
-    """How much less the second reading pays for a rule than the first; a hard one is worth any price."""
+    """How much less a rule costs the second reading than the first; a hard one counts as very costly."""
     violations = [rule.violation(reading.labels, schema, tokens) for reading in (before, after)]
     return violations[0] * min(rule.penalty, 1e6) - violations[1] * min(rule.penalty, 1e6)
 
@@ -147,11 +147,11 @@ def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
     alone = corpus.select([i])
     sequence = labeller.label(alone, nbest=LABELLINGS)[0]
     whole = float(marginals(labeller.potentials(alone)).log_partition[0])
-    chances: dict[str, float] = {}
+    probability: dict[str, float] = {}
     for labels, score in sequence.nbest or []:
         reading = _reading(labeller, labels, sequence, span)
-        chances[reading] = chances.get(reading, 0.0) + math.exp(score - whole)
-    likely = sorted(chances.items(), key=lambda item: -item[1])
+        probability[reading] = probability.get(reading, 0.0) + math.exp(score - whole)
+    likely = sorted(probability.items(), key=lambda item: -item[1])
     return Doubt(sequence, span, likely[:3])
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conseq.labeller.explanation import TokenExplanation
 
 LIKELY = 3
-"""Chances of so many labels are shown."""
+"""How many labels are shown with their probabilities."""
 
 
 def explain(
@@ -46,8 +46,8 @@ def explain(
 
     Each token with its label, how likely that is, and what speaks for it: for a memory-based model the tokens
     of the training data that are most like it, with their distances; for a conditional random field the
-    attributes, and the label before, that add more to this label than to the next likely one. With --json an
-    object a sequence.
+    attributes, and the label before, that add more to this label than to the next likely one. With --json one
+    object per sequence.
 
     \b
     Examples:
@@ -71,8 +71,8 @@ def explain(
 
 
 def _show(token: TokenExplanation) -> None:
-    chances = [f"{label} {100 * p:.1f} %" for label, p in list(token.chances.items())[:LIKELY]]
-    show(f"{token.token}  {token.label}  ({', '.join(chances)})", "bold")
+    likely = [f"{label} {100 * p:.1f} %" for label, p in list(token.probabilities.items())[:LIKELY]]
+    show(f"{token.token}  {token.label}  ({', '.join(likely)})", "bold")
     for reason in token.reasons:
         show(f"    {reason.weight:8.3f}  {reason.text}")
     more = token.count - len(token.reasons)

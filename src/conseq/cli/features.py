@@ -46,7 +46,7 @@ def chosen_features(
 
 
 def _templates(choice: str, columns: Sequence[str]) -> tuple[Template, ...]:
-    """The templates of a preset or of a file with one a line."""
+    """The templates of a preset or of a file with one per line."""
     from conseq.features import parse_templates, preset
     from conseq.features.presets import PRESETS
 
@@ -62,7 +62,7 @@ def _templates(choice: str, columns: Sequence[str]) -> tuple[Template, ...]:
     except TemplateError as error:
         raise TemplateError(f"{choice}: {error}") from None
     if not templates:
-        raise TemplateError(f"{choice}: the file has no templates; write one a line, such as word[0]")
+        raise TemplateError(f"{choice}: the file has no templates; write one per line, such as word[0]")
     return templates
 
 

@@ -65,8 +65,8 @@ def label(
         OutputFormat,
         typer.Option(
             metavar=one_of(OutputFormat),
-            help="columns: the input's columns and the label as the last one; jsonl: an object a sequence; "
-            "spans: a line a segment (sequence, start, end, type, confidence, text; counted from 0), or "
+            help="columns: the input's columns and the label as the last one; jsonl: an object per sequence; "
+            "spans: a line per segment (sequence, start, end, type, confidence, text; counted from 0), or "
             "coloured text on a terminal; inline: text with <tags>.",
             rich_help_panel=OUTPUT,
         ),
@@ -93,7 +93,7 @@ def label(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write here, in place of standard output; whole or not at all.",
+            help="Write to this file, not to standard output; completely or not at all.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
@@ -122,7 +122,7 @@ def label(
     labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
     reading = Reading("text" if text else input_format, columns, tokens)
     if data == STANDARD and sys.stdin is not None and sys.stdin.isatty():
-        ending = "a line a sequence" if text else "one token a line, a blank line after each sequence"
+        ending = "one sequence per line" if text else "one token per line, a blank line after each sequence"
         say(f"reading from the terminal: {ending}; Ctrl-D ends")
     batches = stream_input(data, reading, labeller, partial=partial)
     with told(), closing(batches):  # type: ignore[type-var]  # a generator

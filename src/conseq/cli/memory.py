@@ -70,7 +70,7 @@ class MemoryOptions:
         float,
         option(
             MEMORY, "X",
-            "With csinf, weights of predicted trigrams to this power; more trusts agreement more.",
+            "With csinf, weights of predicted trigrams to this power; a higher one trusts agreement more.",
         ),
     ] = 1.0  # fmt: skip
     metric: Annotated[
@@ -78,20 +78,20 @@ class MemoryOptions:
         option(MEMORY, Metric, "How far apart values are: equal or not, or by the labels they go with."),
     ] = Metric.overlap
     weights: Annotated[
-        FeatureWeights, option(MEMORY, FeatureWeights, "What makes a feature count more than another.")
+        FeatureWeights, option(MEMORY, FeatureWeights, "What makes one feature count more than another.")
     ] = FeatureWeights.gain_ratio
     k: Annotated[int, option(MEMORY, "N", "Nearest distances that vote.", "-k", min=1)] = NeighbourOptions.k
     voting: Annotated[Voting, option(MEMORY, Voting, "How much the vote of a neighbour weighs.")] = (
         Voting.majority
     )
     search: Annotated[
-        Search, option(MEMORY, Search, "Exact search for neighbours, or a quick way down a tree.")
+        Search, option(MEMORY, Search, "Exact search for neighbours, or one quick descent of a tree.")
     ] = Search.ib1
     threshold: Annotated[
         int,
-        option(MEMORY, "N", "Values seen less often are equal or not, whatever the metric.", min=1),
+        option(MEMORY, "N", "Values seen less often are only equal or not, whatever the metric.", min=1),
     ] = NeighbourOptions.threshold
-    window: Annotated[int, option(MEMORY, "N", "Tokens to the left and right that are seen.", min=0)] = 3
+    window: Annotated[int, option(MEMORY, "N", "How many tokens to the left and right are seen.", min=0)] = 3
 
     model_type: ClassVar[str] = "memory"
     names: ClassVar[dict[str, str]] = {"metric": "distance", "search": "algorithm"}

@@ -1,4 +1,4 @@
-"""`conseq mine`: labelled data ─→ a file of rules with prices, and a report of what they do."""
+"""`conseq mine`: labelled data ─→ a file of rules with penalties, and a report of what they do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mine(
         str | None,
         option(
             READING, "MODEL",
-            "A model trained on TRAIN whose mistakes the rules shall mend; without it one is trained.",
+            "A model trained on TRAIN whose mistakes the rules should mend; without it one is trained.",
             "--model", "-m",
         ),
     ] = None,
@@ -64,7 +64,7 @@ def mine(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Learn rules and their prices from labelled data.
+    """Learn rules and their penalties from labelled data.
 
     They are written to a file to read and edit.
 

@@ -98,7 +98,7 @@ NewData = Annotated[
     str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
 ]
 
-AsText = Annotated[bool, option(READING, None, "The input is plain text, a sequence a line.", "--text")]
+AsText = Annotated[bool, option(READING, None, "The input is plain text, one sequence per line.", "--text")]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class TrainReading:
         str | None,
         option(
             READING, "NAMES",
-            "Names of the columns in order; `_` skips one, the last or `label` is the label. Else: "
+            "Names of the columns in order; `_` skips one, the last or `label` is the label. Default: "
             "word,label or word,pos,label or word,col2,…,label.",
         ),
     ] = None  # fmt: skip
@@ -137,7 +137,7 @@ FeaturesOption = Annotated[
     str | None,
     option(
         MODEL, "PRESET|FILE",
-        "chunk, ner, fields, letters or classic, or a file with one template a line, such as "
+        "chunk, ner, fields, letters or classic, or a file with one template per line, such as "
         "suffix(3)[0] or word[-1] & word[0].  [fields]",
     ),
 ]  # fmt: skip
@@ -146,7 +146,7 @@ Folds = Annotated[
     int,
     option(
         MODEL, "N",
-        "Rules are learned with so many models, each trained without a part of TRAIN; 0: from DEV only.",
+        "Rules are learned with N models, each trained without a part of TRAIN; 0: from DEV only.",
         min=0,
     ),
 ]  # fmt: skip
@@ -156,7 +156,7 @@ Columns = Annotated[
     str | None,
     option(
         READING, "NAMES",
-        "Names of the columns in order, as in word,pos,label; `_` skips one. Else as in training.",
+        "Names of the columns in order, as in word,pos,label; `_` skips one. Default: as in training.",
     ),
 ]  # fmt: skip
 
@@ -168,7 +168,7 @@ TokensOption = Annotated[
 ConstraintsOption = Annotated[
     str | None,
     option(
-        DECODING, "none|FILE", "Rules to obey in place of the model's own: a file with one a line, or none."
+        DECODING, "none|FILE", "Rules to obey in place of the model's own: a file with one per line, or none."
     ),
 ]
 
@@ -176,7 +176,7 @@ DecoderOption = Annotated[
     Decoder | None,
     option(
         DECODING, Decoder,
-        "How the best labels under the rules are found; auto takes the cheapest way that proves them "
+        "How the best labels under the rules are found; auto takes the cheapest method that proves them "
         "best. Without it: as in the model, else auto.",
     ),
 ]  # fmt: skip

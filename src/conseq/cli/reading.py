@@ -194,7 +194,7 @@ def _head(path: str) -> Block:
 
 
 def load_model(path: str, threads: int | None) -> Labeller:
-    """A model, to be used with so many threads (None: all processors)."""
+    """A model, to be used with `threads` threads (None: all processors)."""
     from conseq.labeller import load
 
     labeller = load(path)

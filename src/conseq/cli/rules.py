@@ -29,24 +29,24 @@ class RecipeOptions:
 
     families: Annotated[
         str | None,
-        option(PANEL, "NAMES", "Kinds of rules, with commas between: {families}; or all."),
+        option(PANEL, "NAMES", "Kinds of rules, separated by commas: {families}; or all."),
     ] = None
-    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How prices are found.")] = (
+    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How penalties are found.")] = (
         "perceptron"
     )
     importance: Annotated[
         float,
         option(
-            PANEL, "X", "Keep rules that the model breaks so many times as often as the gold labels.", min=0
+            PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels.", min=0
         ),
     ] = 1.2  # fmt: skip
     broken: Annotated[
-        int, option(PANEL, "N", "Keep rules that the model breaks in so many sequences.", min=1)
+        int, option(PANEL, "N", "Keep rules that the model breaks in at least N sequences.", min=1)
     ] = 3
     most: Annotated[
         int | None,
         option(
-            PANEL, "N", "Keep so many rules at most, those that the model breaks most often.", min=1
+            PANEL, "N", "Keep at most N rules, those that the model breaks most often.", min=1
         ),
     ] = None  # fmt: skip
 

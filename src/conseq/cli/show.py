@@ -94,7 +94,7 @@ def _rich_table(header: Row, rows: list[list[str]], total: bool = False) -> Tabl
 
 
 def show_facts(facts: Iterable[tuple[str, str]], *, title: str = "") -> None:
-    """Names and values, one a line."""
+    """Names and values, one per line."""
     rows = list(facts)
     width = max(len(name) for name, _ in rows)
     if not on_terminal():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 WARM_UP = 50
-"""So many sequences are labelled beforehand, which loads compiled code: that is not decoding."""
+"""How many sequences are labelled beforehand, to load compiled code, which is not decoding."""
 
 
 WITHOUT_RUNS = ("ilp", "twostage", "enumerate")

@@ -66,8 +66,8 @@ def train(
         str,
         option(
             MODEL, f"none|{LEARN}|FILE",
-            "Rules that labels obey: a file with one a line, or learn, which finds rules and prices in "
-            "the training data (see `conseq mine`).",
+            "Rules that labels obey: a file with one per line, or learn, which finds rules and penalties "
+            "in the training data (see `conseq mine`).",
         ),
     ] = NONE,
     crf: CRFOptions,

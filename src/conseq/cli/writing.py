@@ -51,8 +51,8 @@ def as_columns(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) ->
     if wanted.nbest:
         return _nbest_columns(batch, sequences)
     labels = list(chain.from_iterable(sequence.labels for sequence in sequences))
-    chances = chain.from_iterable(_chances(sequence, sequence.labels) for sequence in sequences)
-    return format_columns(batch, labels, list(chances))
+    probabilities = chain.from_iterable(_probabilities(sequence, sequence.labels) for sequence in sequences)
+    return format_columns(batch, labels, list(probabilities))
 
 
 def _nbest_columns(batch: Corpus, sequences: Iterable[LabelledSequence]) -> str:
@@ -65,13 +65,13 @@ def _nbest_columns(batch: Corpus, sequences: Iterable[LabelledSequence]) -> str:
     for block, sequence in zip(blocks, sequences, strict=False):
         lines = block.split("\n")
         for rank, (labels, score) in enumerate(sequence.nbest or [], 1):
-            further = [labels, *([_chances(sequence, labels)] if sequence.marginals else [])]
+            further = [labels, *([_probabilities(sequence, labels)] if sequence.marginals else [])]
             rows = map(separator.join, zip(lines, *further, strict=True))
             parts.append(f"# {rank} {score:.6f}\n" + "\n".join(rows) + "\n\n")
     return "".join(parts)
 
 
-def _chances(sequence: LabelledSequence, labels: Sequence[str]) -> list[str]:
+def _probabilities(sequence: LabelledSequence, labels: Sequence[str]) -> list[str]:
     """`label:probability` of each token."""
     if sequence.marginals is None:
         return []
@@ -80,7 +80,7 @@ def _chances(sequence: LabelledSequence, labels: Sequence[str]) -> list[str]:
 
 
 def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """An object a sequence."""
+    """One object per sequence."""
     sequences = labeller.label(
         batch, partial=wanted.partial, nbest=wanted.nbest, marginals=wanted.marginals, first=first
     )
@@ -88,7 +88,7 @@ def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> s
 
 
 def as_spans(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """A line a segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
+    """A line per segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
     lines = []
     for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
         for span in sequence.spans:

@@ -1,4 +1,4 @@
-"""What a constraint is: something that should hold of a whole labelling, with a price.
+"""What a constraint is: something that should hold of a whole labelling, with a penalty.
 
 constraint.lower(schema, corpus) ─→ primitives;  violation = Σ of theirs;  cost = penalty · violation
 str(constraint)                  ─→ its line in the language (`language.py` reads it back)
@@ -62,11 +62,12 @@ class Constraint(ABC):
         return self.penalty == HARD
 
     @property
-    def price(self) -> str:
+    def penalty_text(self) -> str:
+        """The penalty as the language writes it: `hard`, or `penalty` and a number."""
         return "hard" if self.is_hard else f"penalty {writing.number(self.penalty)}"
 
     def __str__(self) -> str:
-        return f"{self.line()}  {self.price}"
+        return f"{self.line()}  {self.penalty_text}"
 
     def violation(self, labels: Sequence[str], schema: Schema, tokens: Sequence[str] | None = None) -> float:
         """How much one labelling breaks the rule; 0 if it holds."""

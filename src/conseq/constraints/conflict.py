@@ -1,4 +1,4 @@
-"""Smallest sets of items that cannot hold together, by implicit hitting sets.
+"""Smallest sets of items that cannot hold together, by implicit hitting sets (Ignatiev et al. 2015).
 
     items, Oracle ─→ conflicts ─→ sets of items, the smallest first, no item in two of them
 
@@ -34,7 +34,7 @@ def conflicts(items: Iterable[int], oracle: Oracle, rounds: float = math.inf) ->
     """Sets of items that cannot hold together until what is left can; an empty set if nothing ever can.
 
     Each is a smallest one of what the sets before it leave. The time for that may grow exponentially: after
-    so many `rounds` in all, sets follow from which no item can be left out, but smaller ones may exist.
+    `rounds` rounds in all, sets follow from which no item can be left out, but smaller ones may exist.
 
     >>> class UpTo10:  # numbers hold together if their sum is not above 10
     ...     def holding(self, items):

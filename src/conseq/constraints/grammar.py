@@ -87,8 +87,8 @@ def forms() -> tuple[Form, ...]:
         Form("not both {name} and {name}", of.NotBoth),
         Form("exactly one of {names}", of.ExactlyOneOf),
         Form("equal tokens agree on {kind}", of.Agree),
-        Form("equal tokens {test} agree on {kind}", lambda among, on, **price: of.Agree(on, among, **price)),
-        Form("tokens {places} agree on {kind}", lambda at, on, **price: of.Agree(on, places=at, **price)),
+        Form("equal tokens {test} agree on {kind}", lambda among, on, **cost: of.Agree(on, among, **cost)),
+        Form("tokens {places} agree on {kind}", lambda at, on, **cost: of.Agree(on, places=at, **cost)),
         Form("each {segment} contains {test}", of.Contains),
         Form("each {segment} begins with {test}", of.BeginsWith),
         Form("each {segment} ends with {test}", of.EndsWith),
@@ -123,7 +123,7 @@ def read_rule(pieces: list[Piece]) -> Rule:
         reader = Reader(pieces)
         try:
             values = form.read(reader)
-            penalty = reader.price(form.free)
+            penalty = reader.penalty(form.free)
         except Mismatch as miss:
             misses.append(miss)
             continue

@@ -1,10 +1,10 @@
 """The language of rules: a text that people read and edit ↔ constraints.
 
     text ─lines─→ scanner.scan ─pieces─→ grammar.read_rule ─→ Constraint
-    constraints ─line(), price─→ format_constraints ─→ text
+    constraints ─line(), penalty_text─→ format_constraints ─→ text
     text, path, rule, rules or lines ─→ as_constraints ─→ Constraints that fit the labels
 
-One rule a line, each with its price, comments after #:
+One rule per line, each with its penalty, comments after #:
 
     at most 1 segment of author     penalty 4.2   # held 294/300
     token "Mr." is person           hard
@@ -31,7 +31,7 @@ Rules = str | os.PathLike[str] | Constraint | Iterable[Constraint | str] | None
 """None, a text in the language, the path of a rule file, a rule, or a list of rules and lines."""
 
 _ALIGNED = 60
-"""Prices stand in one column after lines of up to this length."""
+"""Penalties stand in one column after lines of up to this length."""
 
 
 def parse_constraints(
@@ -106,9 +106,9 @@ def format_constraints(constraints: Iterable[Constraint], comments: Iterable[str
     >>> print(format_constraints(rules, ["held 9/9"]), end="")
     if thesis then school  penalty 2  # held 9/9
     """
-    written = [(constraint.line(), constraint.price) for constraint in constraints]
+    written = [(constraint.line(), constraint.penalty_text) for constraint in constraints]
     width = max((len(line) for line, _ in written if len(line) <= _ALIGNED), default=0)
-    lines = [f"{line.ljust(width)}  {price}" for line, price in written]
+    lines = [f"{line.ljust(width)}  {penalty}" for line, penalty in written]
     remarks = list(comments)
     if remarks:
         width = max(len(line) for line in lines)

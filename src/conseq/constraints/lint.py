@@ -67,7 +67,7 @@ def lint(rules: Iterable[Constraint], schema: Schema | None = None) -> list[Find
 
 
 def render(findings: Iterable[Finding]) -> str:
-    """The findings, one a line."""
+    """The findings, one per line."""
     return "\n".join(f"{finding.kind}: {finding.message}" for finding in findings)
 
 

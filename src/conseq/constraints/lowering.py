@@ -58,7 +58,7 @@ def by_entered(symbols: Table) -> Table:
 def machine(
     steps: Table, size: tuple[int, int], moves: Moves, tests: tuple[TokenTest, ...] = ()
 ) -> Automaton:
-    """An automaton with so many (states, symbols) that begins in state 0."""
+    """An automaton of `size` (states, symbols) that begins in state 0."""
     states, symbols = size
     arcs = np.repeat(np.arange(states)[:, None], symbols, axis=1)
     cost = np.zeros(size)

@@ -83,7 +83,7 @@ class Linear:
         return amounts, which
 
     def limit(self, length: int) -> float:
-        """The bound for a sequence of so many tokens, to nine decimals.
+        """The bound for a sequence of `length` tokens, to nine decimals.
 
         A share of the tokens must not be missed by a rounding error: 0.29 · 100 is a little less than 29.
         """
@@ -99,7 +99,7 @@ class Linear:
         return self.bound == 0 and self.per_token == 0 and all(w > 0 for w, _ in self.terms)
 
     def most(self, length: int) -> float:
-        """A violation that no labelling of so many tokens exceeds."""
+        """A violation that no labelling of `length` tokens exceeds."""
         return float(self.excess(max(0, int(self.steps.max())) * (length + 1), length))
 
     def automaton(self, length: int) -> Automaton:
@@ -120,7 +120,7 @@ class Automaton:
     is_local = False
 
     def most(self, length: int) -> float:
-        """A violation that no labelling of so many tokens exceeds."""
+        """A violation that no labelling of `length` tokens exceeds."""
         return float(self.cost.max()) * (length + 1)
 
     def automaton(self, length: int) -> Automaton:
@@ -131,8 +131,8 @@ class Automaton:
     def least(self) -> Amounts:
         """The least that a labelling must still be charged in each state, whatever its labels are, [Q].
 
-        The shortest way to END: from what END itself charges, least[q] ← min over symbols of
-        cost[q,a] + least[next[q,a]]; no shortest way visits a state twice, so Q rounds are enough.
+        The shortest path to END: from what END itself charges, least[q] ← min over symbols of
+        cost[q,a] + least[next[q,a]]; no shortest path visits a state twice, so Q rounds are enough.
         """
         size = self.steps.shape[1]
         ends = np.zeros(self.cost.shape[1], dtype=bool)
@@ -194,7 +194,7 @@ def _counting(linear: Linear, length: int) -> Automaton:
     sums = _attainable(amounts, low, high, length)
     after = sums[:, None] + amounts[None, :]
     kept = np.clip(after, low, high)
-    kept[~np.isin(kept, sums)] = 0  # never reached within so many tokens
+    kept[~np.isin(kept, sums)] = 0  # never reached within `length` tokens
     if falls:
         inner = np.zeros(after.shape)
         final = linear.excess(after, length)
@@ -215,7 +215,7 @@ def _counting(linear: Linear, length: int) -> Automaton:
 
 
 def _attainable(amounts: Table, low: int, high: int, length: int) -> Table:
-    """The sums that so many tokens can come to, or all in the range if they are few."""
+    """The sums that `length` tokens can reach, or all in the range if they are few."""
     if high - low < FEW_SUMS:
         return np.arange(low, high + 1)
     sums = np.zeros(1, dtype=np.int64)

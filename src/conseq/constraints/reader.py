@@ -18,7 +18,7 @@ from conseq.errors import RuleError
 from conseq.schema.scheme import Scheme
 
 RELATIONS = ("<=", ">=", "==", "<", ">")
-PRICES = ("hard", "penalty")
+PENALTY_WORDS = ("hard", "penalty")
 
 
 @dataclass
@@ -222,20 +222,20 @@ class Reader:
 
     # ── the end of a rule ───────────────────────────────────────────────────────────────────────
 
-    def price(self, optional: bool = False) -> float:
+    def penalty(self, optional: bool = False) -> float:
         """The penalty, inf if the rule is hard."""
         if optional and self.piece.kind == scanner.STOP:
             return float("inf")
-        if not self.sees(*PRICES):
+        if not self.sees(*PENALTY_WORDS):
             missing = "the rule does not say what it costs; end it with 'hard' or 'penalty NUMBER'"
             at_end = self.piece.kind == scanner.STOP
-            raise Mismatch(self.at, {price: price for price in PRICES}, message=missing if at_end else "")
-        penalty = float("inf") if self.take().value == "hard" else self._penalty()
+            raise Mismatch(self.at, {word: word for word in PENALTY_WORDS}, message=missing if at_end else "")
+        penalty = float("inf") if self.take().value == "hard" else self._amount()
         if self.piece.kind != scanner.STOP:
-            raise Mismatch(self.at, {}, message=f"only a comment may follow the price; remove {self.piece}")
+            raise Mismatch(self.at, {}, message=f"only a comment may follow the penalty; remove {self.piece}")
         return penalty
 
-    def _penalty(self) -> float:
+    def _amount(self) -> float:
         first = self.piece
         sign = -1 if self.accept("-") else 1
         value = sign * (float(self.take().value) if self.sees("inf", "nan") else self.number())

@@ -74,7 +74,7 @@ class Row:
         return below + above
 
     def holds(self, occur: Set[int], counts: Sequence[int]) -> bool:
-        """Whether it does where these labels occur, with so many segments of each type."""
+        """Whether it does where these labels occur, with counts[type] segments of each type."""
         total = sum(weight * counts[type] for type, weight in self.counts.items())
         total += sum(weight * bool(occur & labels) for labels, weight in self.presence.items())
         return self.low <= total <= self.high

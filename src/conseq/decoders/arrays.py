@@ -102,7 +102,7 @@ def decode(
                  is, and forbids nothing: for that there is the rule `legal bio`
     tokens       the tokens of the sequence (a list of lists for several), for rules that look at them
     limits       when to stop: Limits(seconds=…) or a dict of the same
-    n_best       with more than 1, `n_best` of the answer has the best so many, itself being the first
+    n_best       with n > 1, `n_best` of the answer has the n best, itself being the first
 
     Hard rules that cannot hold together are no error: `labels` is None then, and the status is INFEASIBLE.
 

@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.decoders.base import NO_LIMITS, Best, Decoder, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.beam import Beam
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.viterbi import Viterbi, chunks
 from conseq.decoders.chain_as_variables import ChainAsVariables
 from conseq.decoders.dual import Dual
@@ -63,7 +62,7 @@ class Auto:
         """The best labelling with its certificate."""
         problems = Problems(problem.potentials, problem.program, problem.first_token)
         decodings = Decodings.empty(problems)
-        _decode_range(decodings, with_local_constraints(problems), limits, 0, 1, hint)
+        _decode_range(decodings, problems.with_local_constraints, limits, 0, 1, hint)
         return decodings[0]
 
 
@@ -92,7 +91,7 @@ def decode_all(
     if not isinstance(chosen, Auto):
         decode_each(decodings, np.arange(len(problems)), chosen, limits, threads)
         return decodings
-    potentials = with_local_constraints(problems)
+    potentials = problems.with_local_constraints
 
     def work(first: int, last: int) -> None:
         _decode_range(decodings, potentials, limits, first, last)
@@ -221,7 +220,7 @@ class _SequenceSolver:
             decodings.problems[0].label_of,
             decodings.problems.first_token,
             program.arrays,
-            softdd.Prices(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
+            softdd.Charges(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
             self.primitives.effects(self.potentials),
             max(0, min(runs, self.limits.iterations - 1)),
             SPREAD,

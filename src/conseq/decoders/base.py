@@ -98,13 +98,6 @@ class Best:
         """Whether the answer is final or the time is up."""
         return self.settled or self.seconds >= limits.seconds
 
-    @classmethod
-    def of_empty(cls, problem: Problem) -> Decoding:
-        """The answer for a sequence without tokens: its one labelling, unless that breaks a hard rule."""
-        best = cls(problem)
-        best.prove(best.offer([]))
-        return best.decoding(iterations=0)
-
     def decoding(self, iterations: float) -> Decoding:
         return Decoding.of(self.problem, self.states, self.bound, iterations=iterations, seconds=self.seconds)
 

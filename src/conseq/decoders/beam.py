@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice, Reader
 from conseq.decoders.lattice.partial import Growth, PartialPaths
 from conseq.decoders.lattice.search import lowered
@@ -46,22 +45,15 @@ class Beam:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling of the beams; the bound is that of the chain or of what the beams dropped."""
-        best = Best(problem)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        best.offer(hint)
-        potentials = with_local_constraints(problem)
-        paths = viterbi(potentials)
-        best.prove(float(paths.scores[0]))
+        best, states = first_answer(problem, hint)
         rounds = 0
-        if best.bound > -np.inf:
-            best.offer(paths.states)
-            lattice = Lattice.of(potentials, len(problem.schema), lowered(best.score))
+        if states is not None:
+            lattice = Lattice.of(problem.with_local_constraints, len(problem.schema), lowered(best.score))
             readers = Readers(problem, lattice, limits)
-            wanted = readers.usable(violated(problem, paths.states))
+            wanted = readers.usable(violated(problem, states))
             left = max(0, limits.iterations - 1)  # Viterbi was the first
             rounds = bring_in(wanted, lambda active: self._round(best, readers, active), left)
-        return best.decoding(iterations=1 + rounds)
+        return best.decoding(iterations=1 + rounds if problem.n_tokens else 0)
 
     def _round(self, best: Best, readers: Readers, active: list[int]) -> list[int] | None:
         """A beam that tracks all that was violated so far; what its best labelling violates."""

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice, Reader
 from conseq.decoders.variables.wcsp import MOST_CELLS, WCSP
 from conseq.errors import RuleError
@@ -39,20 +38,13 @@ class ChainAsVariables:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling, or the best found within the limits and its gap."""
-        best = Best(problem)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        best.offer(hint)
-        potentials = with_local_constraints(problem)
-        paths = viterbi(potentials)
-        best.prove(float(paths.scores[0]))
+        best, states = first_answer(problem, hint)
         nodes = 0.0
-        if best.bound > -np.inf:
-            best.offer(paths.states)
-            model = _Model(best, Lattice.of(potentials, len(problem.schema)), limits)
-            bring_in(violated(problem, paths.states), model.solve, limits.iterations)
+        if states is not None:
+            model = _Model(best, Lattice.of(problem.with_local_constraints, len(problem.schema)), limits)
+            bring_in(violated(problem, states), model.solve, limits.iterations)
             nodes = model.nodes
-        return best.decoding(iterations=1 + nodes)
+        return best.decoding(iterations=1 + nodes if problem.n_tokens else 0)
 
 
 class _Model:

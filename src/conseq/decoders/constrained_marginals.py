@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import Limits
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.chain.marginals import ChainPosterior, Marginals, marginals, span_masks
 from conseq.decoders.lattice.lattice import Lattice, Posterior, TooManyStates
 from conseq.errors import InfeasibleError
@@ -44,7 +43,7 @@ class ConstrainedPosterior:
     @classmethod
     def of(cls, problem: Problem, limits: Limits = FOR_SUMS) -> ConstrainedPosterior:
         """Exact; InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice."""
-        return cls._of(problem, with_local_constraints(problem), limits, 0)
+        return cls._of(problem, problem.with_local_constraints, limits, 0)
 
     @classmethod
     def _of(
@@ -96,7 +95,7 @@ def constrained_marginals_all(
 
     `first` is the number that messages give to the first sequence, for problems that are part of more.
     """
-    potentials = with_local_constraints(problems)
+    potentials = problems.with_local_constraints
     if not problems.program.is_nonlocal.any():
         found = marginals(potentials, threads)
         return Marginals(found.node, found.log_partition + _of_empty(problems))
@@ -132,7 +131,7 @@ class SpanProbabilities:
 
     @cached_property
     def _potentials(self) -> Potentials:
-        return with_local_constraints(self.problems)
+        return self.problems.with_local_constraints
 
 
 def quick_limits(n_states: int) -> Limits:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from conseq.decoders.auto import Auto
 from conseq.decoders.base import NO_LIMITS, Limits, bring_in
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManyStates, chain_of, too_many
 from conseq.decoders.lattice.search import lowered
 from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
@@ -46,20 +45,20 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
     >>> [(d.labels, d.score, d.certificate.status.name) for d in n_best_decodings(problem, 2)]
     [(['x', 'x', 'x'], 5.0, 'OPTIMAL'), (['x', 'O', 'O'], 4.0, 'OPTIMAL')]
     """
-    return _ranked(problem, with_local_constraints(problem), n, limits)
+    return _ranked(problem, problem.with_local_constraints, n, limits)
 
 
 def n_best_all(
     problems: ProblemBatch, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
 ) -> list[list[Decoding]]:
     """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
-    together = with_local_constraints(problems) if isinstance(problems, Problems) else None
+    together = problems.with_local_constraints if isinstance(problems, Problems) else None
 
     def work(i: int, _: int) -> list[Decoding]:
         a, b = problems.offsets[i : i + 2].tolist()
         known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
         problem = problems[i]
-        potentials = with_local_constraints(problem) if together is None else together[i]
+        potentials = problem.with_local_constraints if together is None else together[i]
         return _ranked(problem, potentials, n, limits, known)
 
     return map_chunks(work, range(len(problems) + 1), threads)

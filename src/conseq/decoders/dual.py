@@ -1,4 +1,5 @@
-"""Dual decomposition with hard and soft constraints (Soft-DD): best paths again and again on shifted scores.
+"""Dual decomposition with hard and soft constraints (Soft-DD, Anzaroot et al. 2014): best paths again and
+again on shifted scores.
 
     Problem ─→ Viterbi ─→ violated primitives are brought in ─→ steps down the dual ─→ … ─→ beam ─→ Decoding
 
@@ -18,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.constraints.primitives import Linear
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
 from conseq.decoders.beam import Readers, beam_search
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.dual import DualFunction
 from conseq.decoders.lattice.lattice import Lattice, Reader, TooManyStates
 from conseq.decoders.lattice.search import lowered
@@ -59,20 +59,11 @@ class Dual:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling and the least bound met within the limits."""
-        best = Best(problem)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        best.offer(hint)
-        potentials = with_local_constraints(problem)
-        paths = viterbi(potentials)
-        best.prove(float(paths.scores[0]))
-        if best.bound == -np.inf:
-            return best.decoding(iterations=1)
-        best.offer(paths.states)
-        wanted = violated(problem, paths.states)
+        best, states = first_answer(problem, hint)
+        wanted = [] if states is None else violated(problem, states)
         if best.closed or not wanted or limits.iterations <= 1:
-            return best.decoding(iterations=1)
-        lattice = Lattice.of(potentials, len(problem.schema), lowered(best.score))
+            return best.decoding(iterations=1 if problem.n_tokens else 0)
+        lattice = Lattice.of(problem.with_local_constraints, len(problem.schema), lowered(best.score))
         descent = _Descent(self, best, DualFunction(problem, lattice), limits)
         bring_in(wanted, descent.solve, limits.iterations)
         return best.decoding(iterations=descent.iterations)

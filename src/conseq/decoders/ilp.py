@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.base import HARD
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.rows import add_charge, add_flow, least_violation
 from conseq.potentials import Potentials
@@ -56,13 +55,10 @@ class ILP:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling under all constraints; after `limits.seconds` the best so far with its gap."""
-        best = Best(problem)
-        best.offer(hint)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        potentials = with_local_constraints(problem)
-        if self.prune:
-            best.offer(_viterbi(potentials))
+        best, states = first_answer(problem, hint)
+        if states is None:
+            return best.decoding(iterations=1 if problem.n_tokens else 0)
+        potentials = problem.with_local_constraints
         nodes = self._solve(best, potentials, True, limits)
         before = None
         while not self.relax and best.score != before and not _is_settled(best):
@@ -103,12 +99,6 @@ def _is_settled(best: Best) -> bool:
     if best.states is None:
         return best.bound == -np.inf
     return best.bound - best.score <= TOLERANCE / 2 * (1 + abs(best.score))
-
-
-def _viterbi(potentials: Potentials) -> NDArray[np.int32] | None:
-    """The best labelling of the chain alone; None if there is none."""
-    paths = viterbi(potentials)
-    return paths.states if paths.scores[0] > -np.inf else None
 
 
 def largest_flow(lattice: Lattice, flow: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
-from conseq.decoders.chain.local import with_local_constraints
-from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice, chain_of
 from conseq.decoders.lattice.search import LatticeSearch, Workspace, lowered
 from conseq.decoders.lattice.tracked import Primitives
@@ -46,17 +45,12 @@ class Lazy:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling, or the best found within the limits and its gap."""
-        best = Best(problem)
-        best.offer(hint)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        potentials = with_local_constraints(problem)
-        paths = viterbi(potentials)
-        best.prove(float(paths.scores[0]))
-        if best.bound == -np.inf:
-            return best.decoding(iterations=1)
-        best.offer(paths.states)
-        runs = refine(best, ShiftedChain.of(problem, potentials), violated(problem, paths.states), limits)
+        best, states = first_answer(problem, hint)
+        if states is None:
+            return best.decoding(iterations=1 if problem.n_tokens else 0)
+        runs = refine(
+            best, ShiftedChain.of(problem, problem.with_local_constraints), violated(problem, states), limits
+        )
         return best.decoding(iterations=1 + runs)
 
 

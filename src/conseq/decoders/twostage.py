@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.primitives import Linear
+from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violated
-from conseq.decoders.chain.local import shifted
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.ilp import largest_flow
 from conseq.decoders.lattice.lattice import Lattice, Reader

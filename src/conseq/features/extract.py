@@ -32,7 +32,7 @@ MERGE = 4
 """A group costs per token a quarter (1 / MERGE) of what an attribute costs per row."""
 
 SAMPLE = 20_000
-"""Groups are planned on at most so many tokens."""
+"""The most tokens that groups are planned on."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _expected_rows(first: NDArray[np.int32], n_sample: int, n_tokens: int) -> fl
 def _plan(
     templates: Sequence[Template], view: _View, vocabularies: Mapping[Source, Vocabulary], total: int
 ) -> tuple[Group, ...]:
-    """Which templates share a group, judged by the first tokens of a view of so many in all.
+    """Which templates share a group, judged by the first tokens of a view; `total` counts all tokens.
 
     A group costs work per token, each template in it work per row. So a template, the finest first, joins the
     group to which it adds least work, unless a group of its own costs less.

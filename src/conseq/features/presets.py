@@ -198,8 +198,8 @@ PRESETS: dict[str, tuple[str, str, str]] = {
 
 chunk: words and tags in a window (CRF++'s chunking example). ner: named entities in text; a second column is
 taken for part-of-speech tags. fields: citations, addresses and other records. letters: letters to phonemes,
-morphemes. classic: the plain families Word, Unknown and ConcatRegex (Edge, Start and End are the
-chain's own weights).
+morphemes. classic: the plain families Word, Unknown and ConcatRegex of Fersini et al. 2014 (Edge, Start and
+End are the chain's own weights).
 """
 
 

@@ -155,7 +155,7 @@ def check_aspect(source: str, argument: str) -> None:
 
 
 MANY = 3
-"""Tokens of a kind are counted up to so many."""
+"""Tokens of a kind are counted up to this number."""
 
 
 def seen(corpus: Corpus, tokens: Column, wanted: str) -> Column:
@@ -236,7 +236,7 @@ BINS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 11, 16, 26])
 """Lengths and distances are told apart only by the greatest of these that they reach."""
 
 FAR = 9
-"""Segments are counted up to so many."""
+"""Segments are counted up to this number."""
 
 
 class _Segments:

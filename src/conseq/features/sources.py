@@ -151,7 +151,7 @@ def _bias(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
 
 
 def _position(corpus: Corpus, argument: str, _memory: Memory) -> Column:
-    """In which of so many equal parts of the sequence the token stands."""
+    """In which of n equal parts of the sequence the token stands; n is the argument."""
     bins = _number("position", argument)
     lengths = np.repeat(corpus.lengths, corpus.lengths)
     return Column((_positions(corpus) * bins // lengths).astype(np.int32), Vocabulary(map(str, range(bins))))

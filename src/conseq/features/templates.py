@@ -58,7 +58,7 @@ class Template:
 
 
 def parse_templates(lines: str | Iterable[str]) -> tuple[Template, ...]:
-    """Templates from text, one a line (or an item); `#` starts a comment, a range makes several.
+    """Templates from text, one per line (or item); `#` starts a comment, a range makes several.
 
     >>> [str(t) for t in parse_templates(["word[-1..1]", "pos[-1] & pos[0]"])]
     ['word[-1]', 'word[0]', 'word[1]', 'pos[-1] & pos[0]']

@@ -1,4 +1,4 @@
-"""Column files ↔ corpora.  one token a line, a cell per column, blank lines between sequences.
+"""Column files ↔ corpora.  One token per line, a cell per column, blank lines between sequences.
 
     whole file ─→ Block ─→ pieces ─┐
                                    ├─ Layout (once per input) ─→ Grid ─→ Corpus ─→ text

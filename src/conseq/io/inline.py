@@ -1,6 +1,6 @@
 """Text with inline tags ↔ corpora.  "<author>A. Cau,</author> <title>…" ↔ tokens, labels, plain text.
 
-One sequence a line. A tag always ends a token; tags inside tags give hierarchical labels; what stands
+One sequence per line. A tag always ends a token; tags inside tags give hierarchical labels; what stands
 outside all tags is O. `&lt;`, `&amp;` and their like stand for the characters they name.
 """
 
@@ -166,7 +166,7 @@ def format_inline(corpus: Corpus) -> str:
 
 
 def write_inline(corpus: Corpus, target: Output) -> None:
-    """Write tagged text, a sequence a line."""
+    """Write tagged text, one sequence per line."""
     emit(target, format_inline(corpus))
 
 

@@ -1,4 +1,4 @@
-"""Instances in TiMBL's formats: one a line, its values and then its class.
+"""Instances in TiMBL's formats: one per line, its values and then its class.
 
 Columns   values between blanks or tabs         C4.5   values between commas, no blanks in the line
 """

@@ -1,4 +1,4 @@
-"""Formats with one sequence a line.  `Block` ─line by line→ `Line`s ─→ Corpus with its source texts.
+"""Formats with one sequence per line.  `Block` ─line by line→ `Line`s ─→ Corpus with its source texts.
 
 What plain text, inline tags and JSON lines share; each of them only says how one line is understood.
 """

@@ -1,4 +1,4 @@
-"""Plain text ↔ corpora.  one sequence a line, cut into tokens that know their place in it."""
+"""Plain text ↔ corpora.  One sequence per line, cut into tokens that know their place in it."""
 
 from __future__ import annotations
 

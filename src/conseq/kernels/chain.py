@@ -32,7 +32,7 @@ def larger(a: float, b: float) -> float:
 
 
 @helper
-def both_ways(pairwise: Array) -> Array:
+def both_directions(pairwise: Array) -> Array:
     """[2C,W,W], −inf beyond S: the C matrices [from,to], then the same C as [to,from]."""
     kinds, size, _ = pairwise.shape
     width = (size + LANES - 1) // LANES * LANES
@@ -140,7 +140,7 @@ def viterbi(
     A sequence without a feasible labelling gets the score −inf and the states −1. Memory beyond the
     arguments: one row of W scores per token of the longest sequence.
     """
-    matrix = both_ways(pairwise)
+    matrix = both_directions(pairwise)
     reach = np.empty((longest(offsets, first, last), matrix.shape[1]))
     delta = np.empty(matrix.shape[1])
     for j in range(len(end), len(delta)):

@@ -34,10 +34,10 @@ Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Kernel(CPUDispatcher):  # type: ignore[misc]
+class _Kernel(CPUDispatcher):
     """A compiled function with one variant for one set of types, whatever the literals in calls of it."""
 
-    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    def get_call_template(self, args: Any, kws: Any) -> Any:
         """What numba asks for when another compiled function calls this one."""
         args = tuple(types.unliteral(given) for given in args)
         return super().get_call_template(args, {name: types.unliteral(given) for name, given in kws.items()})
@@ -72,7 +72,7 @@ def helper(function: Function | None = None, **options: Any) -> Any:
 
 def _decorated(made: type[_Kernel], function: Function | None, options: dict[str, Any]) -> Any:
     def decorate(function: Function) -> Any:
-        if config.DISABLE_JIT:
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it from the environment
             return function
         dispatcher = made(function, targetoptions={"nopython": True, "nogil": True, **options})
         dispatcher.enable_caching()

@@ -1,4 +1,4 @@
-"""Constraint satisfaction inference over predicted class trigrams, sequence after sequence.
+"""Constraint satisfaction inference over class trigrams (Canisius et al. 2006), sequence after sequence.
 
     indptr[T+1], cls[nnz], share[nnz], winner[T], parts[K,3]  ─→ weigh   ─→ predicted[T,3], weights[T,6]
     predicted[T,3]                                            ─→ propose ─→ domain[T,3], sizes[T]

@@ -1,6 +1,6 @@
 """A tree over sorted instances: what shares its first values shares a path.
 
-rows[U,F], distinct and sorted  ─→ plant ─→ Tree: node 0 is the root, children lie side by side
+rows[U,F], distinct and sorted  ─→ build_tree ─→ Tree: node 0 is the root, children lie side by side
 
 node i at depth d: the rows low[i]:high[i], all with the same first d values
                    its children child[i]:child[i+1], one for each next value, ascending
@@ -44,7 +44,7 @@ def _doubled(array: Array) -> Array:
 
 
 @kernel
-def _plant(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
+def _build(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
     size, n = 1024, 1
     value, child = np.zeros(size, dtype=np.int32), np.zeros(size + 1, dtype=np.int32)
     low, high = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int32)
@@ -97,12 +97,12 @@ def _masks(rows: Array, child: Array, low: Array, high: Array) -> Array:
     return mask
 
 
-def plant(rows: NDArray[np.int32], few: int = 4) -> Tree:
+def build_tree(rows: NDArray[np.int32], few: int = 4) -> Tree:
     """The tree over rows that are distinct and sorted by their columns, the first one first.
 
-    >>> tree = plant(np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32), few=1)
+    >>> tree = build_tree(np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32), few=1)
     >>> tree.child.tolist(), tree.value.tolist(), tree.low.tolist(), tree.high.tolist()
     ([1, 3, 5, 5, 5, 5], [0, 0, 1, 0, 1], [0, 0, 2, 0, 1], [3, 2, 3, 1, 2])
     """
-    value, child, low, high, pending = _plant(rows, max(few, 1))
+    value, child, low, high, pending = _build(rows, max(few, 1))
     return Tree(rows, value, child, low, high, _masks(rows, child, low, high), pending)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.kernels.chain import advance_max, both_ways
+from conseq.kernels.chain import advance_max, both_directions
 from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
@@ -64,7 +64,7 @@ def chain_completions(chain: Chain, best: Array) -> None:
 
     best[L−1,s] = end[s];   best[t,s] = max_j (pairwise[s,j] + unary[t+1,j] + best[t+1,j])
     """
-    matrix = both_ways(chain.pairwise)
+    matrix = both_directions(chain.pairwise)
     kinds, width, size = len(chain.pairwise), matrix.shape[1], len(chain.end)
     gain = np.empty(width)
     row = np.empty((1, width))

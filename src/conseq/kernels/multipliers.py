@@ -2,7 +2,7 @@
 
     D(λ) = max over labellings of (score − Σ_k λ_k · x_k) + Σ_k λ_k · limit_k,     lower_k ≤ λ_k ≤ upper_k
 
-is an upper bound for every λ. Steps follow Polyak (1969): they would close the gap to a target if D were
+is an upper bound for every λ. Steps follow Polyak 1969: they would close the gap to a target if D were
 linear. While D falls the target is moved further away; when it does not, steps are halved.
 
 Axes: K sums, J counters.

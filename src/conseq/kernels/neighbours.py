@@ -6,7 +6,7 @@
     distance(x, y) = Σ_f weight[f] · difference_f(x[f], y[f])
     OVERLAP   0 if equal, else 1
     NUMBERS   |x[f] − y[f]| / (largest − smallest)
-    VALUES    ½ Σ_c |p_c − q_c|, p_c = p(c | x[f]) and q_c = p(c | y[f]) (modified value difference)
+    VALUES    ½ Σ_c |p_c − q_c|, p_c = p(c | x[f]) and q_c = p(c | y[f]) (MVDM, Cost and Salzberg 1993)
     SHANNON   ½ Σ_c p_c log₂(p_c / m_c) + q_c log₂(q_c / m_c), m_c = (p_c + q_c) / 2 (Jensen-Shannon)
     JEFFREY   ½ Σ_c (p_c − q_c) log₂(p_c / q_c), or p_c + q_c where one of them is 0 (Jeffrey)
 
@@ -70,7 +70,7 @@ class Work(NamedTuple):
 
     base: NDArray[np.int64]  # [F] value v costs far[base[f] + v]; −1 where all others cost the weight
     far: NDArray[np.float64]  # the table, then [V] what is computed when first needed, −1 until then
-    known: NDArray[np.int64]  # [V] which places of feature f are computed: from start[f] on, so many as
+    known: NDArray[np.int64]  # [V] which places of feature f are computed: n_known[f] from start[f] on
     n_known: NDArray[np.int64]  # [F]
     last: NDArray[np.int32]  # [F] the values they are about
     bit: NDArray[np.int64]  # [F] of the query's values

@@ -1,7 +1,7 @@
 """Weights that learn from one sequence after the other: perceptron and AdaGrad, an epoch in one call.
 
     Data, order[n] ─ score ─→ scores[L, W] ─┬─ viterbi ──→ labels ───→ gold − best ──→ weights   (perceptron)
-                                            └─ chances ──→ residual ─→ slope, steps ─→ weights   (adagrad)
+                                            └─ marginals → residual ─→ slope, steps ─→ weights   (adagrad)
 
 A `Vector` has a number for each weight: state[F] for attributes with labels, and chain[Y·Y + 2·Y] for the
 transitions [from, to], the starts and the ends; `Data.known` says which of the latter exist. What a batch
@@ -198,7 +198,7 @@ def adagrad(
 ) -> float:
     """Go through the sequences `order` in batches; gives Σ −log p(gold), each under the weights it met.
 
-    h += g²;   w −= rate · g / √h      (Duchi, Hazan & Singer 2011); h, the squares, must begin above 0
+    h += g²;   w −= rate · g / √h      (Duchi et al. 2011); h, the squares, must begin above 0
     """
     loss = 0.0
     for first in range(0, order.size, descent.batch):
@@ -296,7 +296,7 @@ def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
 @helper(inline="always")
 def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: int) -> int:
     """Adds value · residual to the slopes of the weights of the tokens a … b−1; gives the attributes touched,
-    of which so many were touched before."""
+    of which `touched` were touched before."""
     row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
     feature, label, given = data.feature, data.label, residual.reshape(-1)
     slope, times = room.slope.state, room.times

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 Values = NDArray[Any] | None
 
 TOKENS_AHEAD, AHEAD = 8, 48
-"""How far ahead memory is asked for: the rows of so many tokens, or so many of the rows and weights."""
+"""How far ahead memory is asked for: in tokens, whose rows are fetched, and in rows and weights."""
 
 U = np.uint64
 """Unsigned, flat indices need no wrap-around check, and only then is the inner loop vectorised."""
@@ -35,7 +35,7 @@ class Terms(NamedTuple):
     """What each of N things (tokens, rows) is the sum of: vectors of a table, weights at their labels."""
 
     start: Array  # [N+1] the vectors of thing i are start[i] … start[i+1]−1
-    index: Array
+    vector: Array  # their numbers
     single_start: Array  # [N+1] and its single weights likewise
     single: Array  # places in the weight vector
     label: Array
@@ -109,7 +109,7 @@ def score(
 
     None: all values are 1.
     """
-    index, single, label = terms.index, terms.single, terms.label
+    index, single, label = terms.vector, terms.single, terms.label
     width = U(out.shape[1])
     source, target = table.reshape(-1), out.reshape(-1)
     end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])
@@ -151,7 +151,7 @@ def spread(
     hi: int,
 ) -> None:
     """The reverse: value · given[i − lo] is added to table[index], and at its label to gradient[single]."""
-    index, single, label = terms.index, terms.single, terms.label
+    index, single, label = terms.vector, terms.single, terms.label
     width = U(given.shape[1])
     source, target = given.reshape(-1), table.reshape(-1)
     end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])

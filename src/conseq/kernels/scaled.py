@@ -91,7 +91,7 @@ def backward(
     given, matrix, forth = weights.reshape(-1), back.reshape(-1), alpha.reshape(-1)
     out, sums = residual.reshape(-1), pairs.reshape(-1)
     one = given.dtype.type(1)
-    goes_on = U(0)  # so many sequences of the block have a next token
+    goes_on = U(0)  # how many sequences of the block have a next token
     for t in range(count - 1, -1, -1):
         first, end = U(steps[t]), U(steps[t + 1])
         for place in range((first + goes_on) * width, end * width):

@@ -1,4 +1,5 @@
-"""Soft-DD for many sequences: Viterbi on scores that multipliers shift, until bound and labelling meet.
+"""Soft-DD for many sequences (Anzaroot et al. 2014): Viterbi on scores that multipliers shift, until bound
+and labelling meet.
 
     chain, rules (`violations.Rules`), chosen sequences and their Viterbi labellings
         ─→ multipliers[n,K], bounds[n], scores[n], states (the best labellings met), runs[n]
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.kernels.chain import both_ways, fill, longest, trace
+from conseq.kernels.chain import both_directions, fill, longest, trace
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
 from conseq.kernels.violations import Rules, Sums, judge, limit_of
@@ -40,7 +41,7 @@ class Scores(NamedTuple):
 class Shifted(NamedTuple):
     """Transition scores that multipliers have shifted."""
 
-    matrix: Array  # `chain.both_ways`
+    matrix: Array  # `chain.both_directions`
     start: Array  # [S]
     end: Array  # [S]
 
@@ -55,7 +56,7 @@ class Effects(NamedTuple):
     amounts: Array
 
 
-class Prices(NamedTuple):
+class Charges(NamedTuple):
     """What violations cost; 0 for what is in the scores already."""
 
     penalties: Array  # [P]
@@ -79,7 +80,7 @@ class Task(NamedTuple):
     label_of: Array  # [S]
     first_token: int  # where the first sequence begins in the rules' corpus
     rules: Rules
-    prices: Prices
+    charges: Charges
     effects: Effects
     most_runs: int
     spread: float  # how far below the bound to aim at first
@@ -175,10 +176,10 @@ def descend(
     multipliers: Array,
 ) -> int:
     """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
-    ceilings, n_counters = task.prices.ceilings, len(task.effects.bias)
+    ceilings, n_counters = task.charges.ceilings, len(task.effects.bias)
     counts = np.zeros(max(1, n_counters))
     weights, applied, zeros = np.zeros(n_counters), np.zeros(n_counters), np.zeros(len(ceilings))
-    violations = np.empty((1, len(task.prices.penalties)))
+    violations = np.empty((1, len(task.charges.penalties)))
     x, trial, limits = np.empty(len(ceilings)), np.zeros(len(ceilings)), np.empty(len(ceilings))
     for k in range(len(limits)):
         limits[k] = limit_of(task.rules.sums, k, b - a)
@@ -190,7 +191,7 @@ def descend(
             room.labels[t] = task.label_of[room.path[t]]
         judge(room.labels, 0, b - a, task.first_token + a, task.rules, counts, violations, 0)
         bound = value + dot(trial, limits)
-        reached = value + dot(applied, counts) - cost_of(violations, task.prices.penalties)
+        reached = value + dot(applied, counts) - cost_of(violations, task.charges.penalties)
         if reached > score:
             score = reached
             for t in range(b - a):
@@ -229,7 +230,7 @@ def softdd(
     runs[n], multipliers[n,K]    of the chosen ones: Viterbi runs made, the multipliers of the least bound
     """
     scores = task.scores
-    matrix = both_ways(scores.pairwise)
+    matrix = both_directions(scores.pairwise)
     work = Shifted(matrix, scores.start.copy(), scores.end.copy())
     most = longest(offsets, 0, len(offsets) - 1)
     delta, reach = np.empty(matrix.shape[1]), np.empty((most, matrix.shape[1]))

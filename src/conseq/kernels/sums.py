@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conseq.kernels.chain import LANES, Array, both_ways, forbidden, larger, longest
+from conseq.kernels.chain import LANES, Array, both_directions, forbidden, larger, longest
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.explog import exp, log
 
@@ -34,7 +34,7 @@ TINY = 1e-280
 class Steps(NamedTuple):
     """Scores of steps as `advance` needs them; the last C kinds are the first C from right to left."""
 
-    matrix: Array  # [2C,W,W] of `both_ways`
+    matrix: Array  # [2C,W,W] of `both_directions`
     top: Array  # [2C,W] top[c,j] = max_i matrix[c,i,j], 0 where all are −inf
     weights: Array  # [2C,W,W] exp(matrix[c,i,j] − top[c,j])
 
@@ -48,7 +48,7 @@ class Messages(NamedTuple):
 
 @helper
 def prepare(pairwise: Array) -> Steps:
-    matrix = both_ways(pairwise)
+    matrix = both_directions(pairwise)
     width = matrix.shape[1]
     top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
     for c in range(len(matrix)):

@@ -272,8 +272,8 @@ def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, 
 
 @kernel
 def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """As `classify`, but all rows vote that share the longest beginning with the query (IGTree); the
-    distance is the number of features that were not matched."""
+    """As `classify`, but all rows vote that share the longest prefix with the query (IGTree, Daelemans et al.
+    1997); the distance is the number of features that were not matched."""
     m, features = queries.shape
     winner, distance, tied, counts, votes, space = _tally(m, ballot.frequency.size)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)

@@ -59,7 +59,7 @@ class Labeller(Estimator, ABC):
     columns_: list[str]  # of the training data
     input_: dict[str, Any]  # how the data was read, for whoever reads more of it
     constraints_: tuple[Constraint, ...]
-    learned_: Any  # rules and prices learned in training, if any
+    learned_: Any  # rules and penalties learned in training, if any
 
     @abstractmethod
     def fit(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Self:
@@ -77,7 +77,7 @@ class Labeller(Estimator, ABC):
 
     @abstractmethod
     def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
-        """Why each token of each sequence has its label: at most so many reasons each."""
+        """Why each token of each sequence has its label: at most `most` reasons each."""
 
     @abstractmethod
     def archive(self) -> persist.Archive:
@@ -134,7 +134,7 @@ class Labeller(Estimator, ABC):
     ) -> list[Alternatives]:
         """The n best labellings of each sequence under the rules with their scores, best first.
 
-        There are fewer where so many do not exist, or where `limit` was met.
+        There are fewer where n do not exist, or where `limit` was met.
         """
         results: list[Alternatives] = []
         for found in self.answers(corpus_from(X), allowed, partial):
@@ -170,7 +170,7 @@ class Labeller(Estimator, ABC):
         """Labelled sequences with their segments and how sure the model is of each segment under the rules.
 
         A confidence is None in a sequence on which the rules interact too much to find it exactly and soon.
-        With `nbest` each has so many labellings with their scores, with `marginals` the probability of every
+        With `nbest` each has its n best labellings with scores, with `marginals` the probability of every
         label at every token. `first` is the number that messages give to the first sequence.
         """
         sequences = Labelled()

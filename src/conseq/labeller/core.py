@@ -287,14 +287,14 @@ class SequenceLabeller(Labeller):
     def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
         batch, names = found.batch, self.schema_.labels
         tokens = batch.columns[batch.token_column].strings() if batch.columns else [""] * batch.n_tokens
-        chances, labels = found.marginals(), found.decodings.labels
+        marginals, labels = found.marginals(), found.decodings.labels
         design = self.extractor_.design(batch)
         opening = set(batch.offsets[:-1].tolist())
         for t, label in enumerate(labels.tolist()):
-            others = np.where(np.arange(len(names)) == label, -1.0, chances[t])
+            others = np.where(np.arange(len(names)) == label, -1.0, marginals[t])
             before = None if t in opening else int(labels[t - 1])
             reasons = self._reasons(design, t, before, label, int(others.argmax()))
-            likely = largest(chances[t].tolist(), names)
+            likely = largest(marginals[t].tolist(), names)
             yield TokenExplanation(tokens[t], names[label], likely, reasons[:most], len(reasons))
 
     def _reasons(

@@ -74,12 +74,12 @@ def learn_rules(
     watch: FitWatch | None = None,
     stage: StageWatch = lambda _: None,
 ) -> Learned:
-    """Rules and their prices, from labelled sequences and what a model makes of them.
+    """Rules and their penalties, from labelled sequences and what a model makes of them.
 
     model        a labeller, or scores of any model that has not learned from these sequences: [T,Y] each,
                  logarithms as `conseq.decode` takes them, or Potentials
     X, y         labelled sequences, as `SequenceLabeller.fit` takes them
-    recipe       which kinds of rules, and how prices are found; None: as the labeller says, or the usual way
+    recipe       which kinds of rules, and how penalties are found; None: as the labeller says, or the default
     watch, stage    called after each iteration of training, and when something else begins
 
     Of a labeller: it is not changed and need not be trained, for others with its options are, each without a
@@ -200,7 +200,7 @@ def cross_fitted(
 
 
 def split(n: int, folds: int, random_state: int = 0) -> list[NDArray[np.int64]]:
-    """The numbers 0 … n−1 in so many parts of about the same size, at random."""
+    """The numbers 0 … n−1 in `folds` parts of about the same size, at random."""
     order = np.random.default_rng(random_state).permutation(n)
     return [np.sort(order[k::folds]) for k in range(folds)]
 

@@ -1,7 +1,7 @@
 """The estimator that remembers.  fit: windows, classes ─→ Memory;  predict: windows ─→ neighbours ─→ labels.
 
 With `inference="csinf"` a token is classified into the labels of three tokens, and constraint satisfaction
-inference reconciles what neighbouring tokens say (paper 002); with `"single"` into its own label.
+inference reconciles what neighbouring tokens say (Canisius et al. 2006); with `"single"` into its own label.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class MemoryLabeller(Labeller):
 
     window        tokens to the left and right that are looked at, in every column
     inference     csinf (class trigrams, reconciled) or single (each token by itself)
-    sharpness     with csinf, the weights of predicted trigrams to this power; 1 as in paper 002
+    sharpness     with csinf, the weights of predicted trigrams to this power; 1 as in Canisius et al. 2006
     scheme        auto, plain, iob1, bio or bioes; iob1 becomes bio inside
     scoring       what `score` measures, as in `conseq.SequenceLabeller`
     n_jobs        threads; None or −1: all processors
@@ -281,10 +281,10 @@ class MemoryLabeller(Labeller):
     def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
         batch, names = found.batch, self.schema_.labels
         near = self.model_.neighbours(self._windows(batch), threads=self.n_threads)
-        labels, chances = self.schema_.decode(found.decodings.labels), found.marginals()
+        labels, marginals = self.schema_.decode(found.decodings.labels), found.marginals()
         bounds = pairwise(near.indptr.tolist())
         for token, label, shares, (lo, hi) in zip(
-            batch.columns[batch.token_column].strings(), labels, chances.tolist(), bounds, strict=True
+            batch.columns[batch.token_column].strings(), labels, marginals.tolist(), bounds, strict=True
         ):
             listed = range(lo, min(hi, lo + most))
             reasons = [Reason(self._shown(int(near.instance[i])), float(near.distance[i])) for i in listed]

@@ -30,7 +30,7 @@ Grid = Mapping[str, Sequence[Any]]
 Setting = dict[str, Any]
 
 FIRST_TOKENS = 5_000
-"""The first sample has as many sequences as hold about so many tokens."""
+"""The first sample has as many sequences as hold about this number of tokens."""
 
 ITERATIONS = 100
 """At most, while settings are compared."""
@@ -187,7 +187,7 @@ def _scheme(labeller: Labeller, corpus: Corpus) -> Setting:
 
 
 def _limit(labeller: Labeller, iterations: int) -> None:
-    """Let training that would run until it converges stop after so many iterations."""
+    """Let training that would run until it converges stop after `iterations`."""
     options = labeller.get_params()
     algorithm = ALGORITHMS.get(options.get("algorithm", ""))
     if algorithm is not None and getattr(algorithm, "max_iterations", 0) is None:

@@ -1,4 +1,4 @@
-"""Rules and their prices, learned from labelled sequences and the scores of any model.
+"""Rules and their penalties, learned from labelled sequences and the scores of any model.
 
     Evidence ─→ families ─→ candidates ─→ importance ─→ penalties ─→ Learned rules
 

@@ -7,7 +7,7 @@
 A clause is a conjunction of literals: predicates, or negated ones. Each clause is the best for what is left,
 by a minimum cost satisfiability problem (Fersini et al. 2014, after Felici and Truemper 2002):
 
-    min  Σ_a w_a d_a + literal · Σ_j u_j + price · Σ_b w_b ξ_b
+    min  Σ_a w_a d_a + literal · Σ_j u_j + false_cost · Σ_b w_b ξ_b
     Σ_j u_j ≤ M_a d_a      for samples a of the class not yet explained, over the literals j false on a
     Σ_j u_j ≥ 1 − ξ_b      for samples b of the others, over the literals j false on b
     u_j + u_k ≤ 1          for a predicate j and its negation k
@@ -61,7 +61,7 @@ class Clause:
 
     support   samples of the class that it holds for, explained by earlier clauses or not
     false     other samples that it holds for
-    power     samples of the class that no earlier clause explains, less `price` for each of `false` and
+    power     samples of the class that no earlier clause explains, less `false_cost` for each of `false` and
               `literal` for each literal, over the samples drawn: what the clause is the best in
     proved    no clause has more power
     """
@@ -117,15 +117,16 @@ class Table:
 class ClauseMiner:
     """Finds clauses that hold for samples of a class and for none, or few, of the others.
 
-    price         what a sample outside the class costs if a clause holds for it, in samples of the class: a
-                  clause pays if its confidence is above price / (1 + price); inf: it must hold for none
+    false_cost    what a sample outside the class costs if a clause holds for it, in samples of the class: a
+                  clause pays if its confidence is above false_cost / (1 + false_cost); inf: it must hold for
+                  none
     literal       what a literal costs; small: of equally good clauses the shorter one wins
     negations     whether predicates may be negated
     shortest      the least number of literals; 0 allows for the clause that always holds
     longest       the greatest number of literals; None: any
     least_power   the first clause with less power ends the search; above 0
     most_clauses  the greatest number of clauses
-    most_samples  of more distinct samples so many are drawn with the seed, frequent ones more likely
+    most_samples  of more distinct samples this number is drawn with the seed, frequent ones more likely
     seconds       the limit for each clause; if it strikes, the clause is the best one found
 
     Powers do not increase from clause to clause as long as all are `proved`, and the same samples in any
@@ -138,7 +139,7 @@ class ClauseMiner:
     a and not b 1 0 0.98
     """
 
-    price: float = 1.0
+    false_cost: float = 1.0
     literal: float = 0.01
     negations: bool = True
     shortest: int = 0
@@ -174,13 +175,13 @@ class ClauseMiner:
         literals, truth = self._literals([n for n in table.names if n not in without], table.rows[:, usable])
         members, others = table.count(inside & kept), table.count(~inside & kept)
         left, wrong = self._draw(members, others)
-        price = min(self.price, float(left.sum()) + 1)  # dear enough: one wrong sample outweighs all others
+        cost = min(self.false_cost, float(left.sum()) + 1)  # enough: one wrong sample outweighs all others
         found: list[Clause] = []
         longest = len(table.names) if self.longest is None else self.longest
         while len(found) < self.most_clauses and left.sum() >= self.least_power:
-            used, proved, longest = self._best(truth, left, price * wrong, longest)
+            used, proved, longest = self._best(truth, left, cost * wrong, longest)
             holds = truth[:, used].all(axis=1)
-            power = float(left @ holds - price * (wrong @ holds) - self.literal * len(used))
+            power = float(left @ holds - cost * (wrong @ holds) - self.literal * len(used))
             if len(used) < self.shortest or power < self.least_power:
                 break
             counts = int(members @ holds), int(others @ holds)
@@ -189,7 +190,7 @@ class ClauseMiner:
         return found
 
     def _check(self) -> None:
-        for name in ("price", "least_power"):
+        for name in ("false_cost", "least_power"):
             if not getattr(self, name) > 0:
                 raise DataError(f"{name} is {getattr(self, name)}; give a number above 0")
         if not self.literal >= 0:

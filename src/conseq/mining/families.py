@@ -80,7 +80,7 @@ class Screen:
     support       how often it must have applied (all families but those of counts)
     confidence    the share of them in which it must have held
     tests         token tests by name that rules may use: words, patterns
-    words         so many of the most frequent words are taken for delimiters, besides marks
+    words         how many of the most frequent words are taken for delimiters, besides marks
     """
 
     importance: float = 1.2

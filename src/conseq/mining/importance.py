@@ -61,7 +61,7 @@ def judge(candidates: Sequence[Candidate], evidence: Evidence) -> Iterator[Judge
 
 
 def important(rules: Iterable[Judged], screen: Screen) -> list[Judged]:
-    """The rules that the model breaks in so many sequences, and so many times as often as the gold labels."""
+    """The rules that the model breaks in enough sequences, and often enough compared with the gold labels."""
     return [r for r in rules if r.by_model >= max(1, screen.broken) and r.importance >= screen.importance]
 
 

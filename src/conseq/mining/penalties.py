@@ -38,7 +38,7 @@ LIMITS = Limits(states=5_000, nodes=0)
 """For one sequence while penalties are learned; where rules interact more, the best labels so far are taken.
 No limit of time, so that the same data and seed give the same penalties."""
 DIGITS = 3
-"""Penalties are rounded to so many decimals."""
+"""Penalties are rounded to this number of decimals."""
 
 
 class Pass(NamedTuple):
@@ -136,8 +136,8 @@ class _Lesson:
 
     @classmethod
     def of(cls, evidence: Evidence, rules: Sequence[Constraint], margin: float) -> _Lesson:
-        priced = [replace(rule, penalty=1.0) for rule in rules]  # a hard one has no price to learn
-        program = Program.of(priced, evidence.schema, evidence.corpus)
+        soft = [replace(rule, penalty=1.0) for rule in rules]  # a hard one has no penalty to learn
+        program = Program.of(soft, evidence.schema, evidence.corpus)
         gold = program.by_rule(program.violations(evidence.gold))
         return cls(evidence, _with_margin(evidence, margin), program, gold)
 
@@ -226,7 +226,7 @@ def _best_pass(
 
 
 def score_under(evidence: Evidence, penalties: Floats, rules: Sequence[Constraint], metric: str) -> float:
-    """The metric of the best labels under the rules at these prices."""
+    """The metric of the best labels under the rules with these penalties."""
     labels = labels_under(evidence, with_penalties(rules, penalties))
     return score_ids(evidence.gold, labels, evidence.corpus.offsets, evidence.schema, metric)
 
@@ -238,6 +238,6 @@ def labels_under(evidence: Evidence, rules: Sequence[Constraint]) -> NDArray[np.
 
 
 def with_penalties(rules: Sequence[Constraint], penalties: Floats) -> list[Constraint]:
-    """The rules at these prices, those of 0 left out."""
-    priced = zip(rules, penalties.tolist(), strict=True)
-    return [replace(rule, penalty=penalty) for rule, penalty in priced if penalty > 0]
+    """The rules with these penalties, those of 0 left out."""
+    pairs = zip(rules, penalties.tolist(), strict=True)
+    return [replace(rule, penalty=penalty) for rule, penalty in pairs if penalty > 0]

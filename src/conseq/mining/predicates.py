@@ -48,7 +48,7 @@ from conseq.schema import Schema
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-RULES = ClauseMiner(price=9.0, negations=False, shortest=1, least_power=3.0, most_clauses=50)
+RULES = ClauseMiner(false_cost=9.0, negations=False, shortest=1, least_power=3.0, most_clauses=50)
 """Clauses for rules: they hold nine times in ten, and for some samples more than they fail for."""
 
 
@@ -90,7 +90,7 @@ class Labelling:
         return self.offsets[self.sequence + 1] - 1
 
     def back(self, steps: int) -> Ints:
-        """The label so many tokens before each token, [T]."""
+        """The label `steps` tokens before each token, [T]."""
         places = np.arange(len(self.here)) - steps
         return np.where(places >= self.first, self.here[places], len(self.schema))
 
@@ -375,9 +375,9 @@ def rules_from(
     Their penalties are minus the log of the share of applications in which they fail, with one more that
     failed and one more that held (after Fersini et al. 2014, eq. 30), unless `penalty` says otherwise.
     """
-    price = penalty or surprise
+    penalty = penalty or surprise
     found = [
-        MinedRule(_rule(formula, about, price(clause)), formula.family.name, clause)
+        MinedRule(_rule(formula, about, penalty(clause)), formula.family.name, clause)
         for formula in formulas
         for clause in formula.clauses
         if (about := _condition(formula, clause)) is not None

@@ -1,4 +1,4 @@
-"""From evidence to priced rules, in one go.
+"""From evidence to rules with penalties, in one go.
 
 Evidence ─→ families ─→ candidates ─→ judged, important, not redundant ─→ penalties ─→ LearnedRules
 """
@@ -38,7 +38,7 @@ class Recipe:
 
     families      which kinds of rules are looked for, of `FAMILIES`
     screen        what a rule must show to be taken
-    most          so many rules at most: those that the model breaks in most sequences beyond the gold labels
+    most          the most rules to keep: those that the model breaks in most sequences beyond the gold labels
     learner       what learns the penalties: a name of `PENALTIES`, an object, or several to choose from;
                   "log-ratio" needs no learning (Fersini et al. 2014)
     early         choose the learner and its number of passes on held-out halves of the evidence
@@ -64,7 +64,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class LearnedRule:
-    """A priced rule and why it is there.
+    """A rule with its penalty and why it is there.
 
     applied, violated    how often it could be broken by the gold labels, and was
     by_gold, by_model    sequences that break it
@@ -117,10 +117,10 @@ class LearnedRule:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned: the rules with a price, dearest first, and how many there were on the way."""
+    """What was learned: the rules with a penalty, the highest first, and how many there were on the way."""
 
     rules: tuple[LearnedRule, ...]
-    unpriced: tuple[Constraint, ...]  # important and not redundant, but not worth a penalty
+    without_penalty: tuple[Constraint, ...]  # important and not redundant, but not worth a penalty
     candidates: int
     sequences: int
 
@@ -131,7 +131,7 @@ class Learned:
     @property
     def judged(self) -> int:
         """How many rules penalties were learned for."""
-        return len(self.rules) + len(self.unpriced)
+        return len(self.rules) + len(self.without_penalty)
 
     @property
     def zero(self) -> float:
@@ -160,7 +160,7 @@ Watch = Callable[[Stage], None]
 
 
 def learn_from(evidence: Evidence, recipe: Recipe | None = None, watch: Watch = lambda _: None) -> Learned:
-    """Find rules and prices for them.
+    """Find rules and penalties for them.
 
     evidence    labelled sequences with the scores of a model that did not learn from them
     """
@@ -171,10 +171,10 @@ def learn_from(evidence: Evidence, recipe: Recipe | None = None, watch: Watch = 
     watch(Stage(f"judging {len(candidates):,} rules"))
     chosen = choose(candidates, evidence, recipe)
     penalties = learn_penalties(chosen, evidence, recipe, watch)
-    priced = [LearnedRule.of(one, c) for one, c in zip(chosen, penalties, strict=True) if c > 0]
-    priced.sort(key=lambda one: -one.rule.penalty)
-    unpriced = tuple(one.rule for one, c in zip(chosen, penalties, strict=True) if c == 0)
-    return Learned(tuple(priced), unpriced, len(candidates), len(evidence))
+    kept = [LearnedRule.of(one, c) for one, c in zip(chosen, penalties, strict=True) if c > 0]
+    kept.sort(key=lambda one: -one.rule.penalty)
+    without = tuple(one.rule for one, c in zip(chosen, penalties, strict=True) if c == 0)
+    return Learned(tuple(kept), without, len(candidates), len(evidence))
 
 
 def find_candidates(evidence: Evidence, recipe: Recipe) -> list[Candidate]:
@@ -195,7 +195,7 @@ def _can_be_given(names: Sequence[str], evidence: Evidence) -> bool:
 
 
 def choose(candidates: Sequence[Candidate], evidence: Evidence, recipe: Recipe) -> list[Judged]:
-    """The candidates that are worth learning a price for."""
+    """The candidates that are worth learning a penalty for."""
     worth = without_redundant(important(judge(candidates, evidence), recipe.screen))
     worth.sort(key=lambda one: one.by_gold - one.by_model)
     return worth[: recipe.most]

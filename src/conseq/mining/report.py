@@ -101,10 +101,10 @@ def _effects(
     rest = whole.sum(axis=0) - whole[touched].sum(axis=0)
     full = Counts.total(whole).f1
     problems = Problems.of(part.potentials, part.schema, rules, part.corpus)
-    prices = [rule.penalty for rule in rules]
+    penalties = [rule.penalty for rule in rules]
     effects = []
     for k in range(len(rules)):
-        without = problems.program.with_penalties([*prices[:k], 0.0, *prices[k + 1 :]])
+        without = problems.program.with_penalties([*penalties[:k], 0.0, *penalties[k + 1 :]])
         found = decode_all(Problems(part.potentials, without), limits=LIMITS, threads=part.threads)
         effects.append(full - Counts.total(rest + _tally(part, found.labels).sum(axis=0)).f1)
         watch(k + 1)

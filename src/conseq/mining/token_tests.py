@@ -48,12 +48,12 @@ TESTS: Mapping[str, TokenTest] = {
 """name ─→ test."""
 
 MOST_MARKS = 12
-"""The most frequent marks are looked at, so many."""
+"""How many of the most frequent marks are looked at."""
 
 
 def frequent_tokens(corpus: Corpus, least: int, words: int = 0) -> list[Words]:
-    """The marks (tokens without letters and digits) that occur at least so often, each by itself, and so many
-    other words; the usual ones first.
+    """The marks (tokens without letters and digits) that occur at least `least` times, each by itself, and
+    the `words` most frequent other words; the usual ones first.
 
     >>> corpus = Corpus.from_sequences([["a", ",", "b", ",", "a", "."]])
     >>> frequent_tokens(corpus, 2), frequent_tokens(corpus, 1, words=1)[-1]

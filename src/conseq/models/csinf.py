@@ -1,4 +1,4 @@
-"""Constraint satisfaction inference under rules: predicted trigrams as problems of the common core.
+"""Constraint satisfaction inference (Canisius et al. 2006) under rules: predicted trigrams as problems.
 
     Predictions, rules ─→ problems ─→ TrigramProblems: [i] a Problem, for any decoder
                           decode   ─→ Decodings of all sequences

@@ -176,7 +176,7 @@ def _summed(codes: NDArray[np.int64], *weights: NDArray) -> tuple[NDArray, ...]:
 
 
 def flat_ranges(first: NDArray[np.int64], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    """first[i], first[i] + 1, … for each i, so many as lengths[i], one after the other.
+    """first[i], first[i] + 1, … for each i, lengths[i] of them, one after the other.
 
     >>> flat_ranges(np.array([5, 9]), np.array([2, 1])).tolist()
     [5, 6, 9]

@@ -31,7 +31,7 @@ from conseq.shelf import Arrays
 from conseq.threads import map_chunks, run
 
 CHUNK_BYTES, CHUNK_TOKENS = 1 << 19, 1 << 11
-"""A chunk, the unit of work, has so many bytes of scores, so that they stay in the processor's cache, but not
+"""The size of a chunk, the unit of work: bytes of scores, so that they stay in the processor's cache, but not
 fewer tokens than that: a step should have several sequences."""
 
 SMALLEST = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
@@ -61,7 +61,7 @@ class Packing:
 
 
 def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
-    """Cut the corpus into chunks of about so many tokens and lay each chunk out step by step.
+    """Cut the corpus into chunks of about `tokens_each` tokens and lay each chunk out step by step.
 
     Neighbours stay together because rows are numbered in the order of the corpus: a chunk works on few of
     them, and they stay in the processor's cache.
@@ -350,6 +350,6 @@ class ChainObjective:
 
 
 def _cuts(sizes: NDArray[np.int64], parts: int) -> list[int]:
-    """Bounds of so many ranges of about equal size; sizes[i] is that of all before i."""
+    """Bounds of `parts` ranges of about equal size; sizes[i] is that of all before i."""
     marks = np.searchsorted(sizes, np.linspace(0, sizes[-1], parts + 1)[1:-1])
     return [0, *marks.tolist(), len(sizes) - 1]

@@ -21,7 +21,8 @@ from conseq.models.layout import Layout, flat_ranges
 from conseq.shelf import Arrays
 
 FEW, LABELS_PER = 2, 16
-"""So many weights are few, or one for so many labels: adding a vector costs more if there are many labels."""
+"""A row with FEW weights or fewer has few, and so has one with a weight for every LABELS_PER labels: adding a
+vector costs more if there are many labels."""
 
 Ints = NDArray[np.int64]
 

@@ -129,7 +129,9 @@ class TrigramProblems:
     def _states(self) -> _States:
         """The labels of each sequence with m = 0, then, with m = 1, the middle ones of whole trigrams."""
         size, whole = len(self.ids), np.flatnonzero(self._whole)
-        present = np.unique(self._labels_present())
+        every = np.arange(len(self)) * size  # some label, where nothing is allowed, for a chain of no score
+        present = self._labels_present()
+        present = np.unique(np.concatenate([present, np.setdiff1d(every, present // size * size)]))
         middle = np.unique(self._sequence[whole] * size + self.predictions.predicted[whole, 1])
         marked = np.intersect1d(present, middle, assume_unique=True)
         keys = [(key // size * 2 + mark) * size + key % size for mark, key in enumerate((present, marked))]

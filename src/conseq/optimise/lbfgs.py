@@ -26,7 +26,7 @@ Callback = Callable[["Step"], bool | None]
 ARMIJO, CURVATURE = 1e-4, 0.9
 
 LARGE = 1 << 16
-"""From so many weights on, the history is kept in single precision: half the memory to go through."""
+"""From this number of weights on, the history is kept in single precision: half the memory to go through."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ TEST = 0.25
 
 @dataclass(frozen=True)
 class Trial(Generic[S]):
-    """A setting that was tried: number `done` of the `of` in this round, of so many rounds at most."""
+    """A setting that was tried: number `done` of the `of` in this round, of at most `rounds` rounds."""
 
     round: int  # from 1
     rounds: int
@@ -159,7 +159,7 @@ def usual_rounds(settings: int, n: int, first: float = FIRST) -> int:
 
 
 def survivors(scores: Sequence[float], rounds: int) -> list[int]:
-    """Which scores go on, with so many rounds to go: the best m^(1 − 1/rounds), and their equals.
+    """Which scores go on, with `rounds` rounds to go: the best m^(1 − 1/rounds), and their equals.
 
     The lowest score never goes on, unless all are equal.
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.chain.local import with_local_constraints
 from conseq.kernels import chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem
@@ -56,6 +55,24 @@ def chunks(potentials: Potentials, threads: int) -> NDArray[np.int64]:
     return balanced(potentials.offsets, 1 if threads == 1 else CHUNKS * threads)
 
 
+def first_answer(problem: Problem, hint: ArrayLike | None = None) -> tuple[Best, NDArray[np.int32] | None]:
+    """The better of the hint and Viterbi's labelling under the local constraints, and the latter's states.
+
+    The states are None where nothing is left to do: without tokens, and where the chain has no labelling.
+    """
+    best = Best(problem)
+    if problem.n_tokens == 0:
+        best.prove(best.offer([]))
+        return best, None
+    best.offer(hint)
+    paths = viterbi(problem.with_local_constraints)
+    best.prove(float(paths.scores[0]))
+    if best.bound == -np.inf:
+        return best, None
+    best.offer(paths.states)
+    return best, paths.states
+
+
 @dataclass(frozen=True)
 class Viterbi:
     """One run of Viterbi. Optimal if its labelling breaks no constraint that looks beyond a step."""
@@ -66,11 +83,5 @@ class Viterbi:
         self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
     ) -> Decoding:
         """The best labelling under the local constraints, scored under all."""
-        best = Best(problem)
-        if problem.n_tokens == 0:
-            return Best.of_empty(problem)
-        paths = viterbi(with_local_constraints(problem))
-        best.prove(float(paths.scores[0]))
-        if best.bound > float("-inf"):
-            best.offer(paths.states)
-        return best.decoding(iterations=1)
+        best, _ = first_answer(problem)
+        return best.decoding(iterations=1 if problem.n_tokens else 0)

@@ -132,7 +132,7 @@ class Lattice:
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
     ) -> Lattice:
-        """All ways to cover the tokens by segments, one after the other.
+        """All segmentations of the tokens that the given segments allow.
 
         pairwise[Y,Y] scores the step from the last label of a segment to the first one of the next, start[Y]
         and end[Y] the first and last labels.

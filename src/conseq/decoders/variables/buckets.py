@@ -115,7 +115,7 @@ def _put(waiting: list[list[Table]], table: Table) -> float:
 
 
 def _groups(tables: list[Table], most_cells: float) -> list[list[Table]]:
-    """Tables that are added up, the largest first; each group has at most so many cells, or is one table."""
+    """Tables to add up, the largest first; each group has at most `most_cells` cells, or is one table."""
     groups: list[list[Table]] = []
     lengths: list[dict[int, int]] = []
     for table in sorted(tables, key=lambda t: (-t.weights.size, t.scope)):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from conseq.errors import ConseqError, DataError
 from conseq.kernels import neighbours, voting
-from conseq.kernels.instances import Tree, plant
+from conseq.kernels.instances import Tree, build_tree
 from conseq.kernels.neighbours import Measure
 from conseq.kernels.voting import Ballot
 from conseq.models.memory.measure import DISTANCES, alike, asking, by_classes, measure_of, tabulated
@@ -44,7 +44,7 @@ CHUNKS = 4
 
 
 def resolved(options: NeighbourOptions, n_features: int) -> NeighbourOptions:
-    """The options for so many features, with a distance for each; raises if a name is not known."""
+    """The options for `n_features` features, with a distance for each; raises if a name is not known."""
     given = options.distance
     distance = (given,) * n_features if isinstance(given, str) else tuple(given)
     if len(distance) != n_features:
@@ -161,7 +161,7 @@ class Memory:
         members, bounds = sorted_groups(rows)
         return cls(
             options, order, groups, scale,
-            plant(rows[members[bounds[:-1]]]),
+            build_tree(rows[members[bounds[:-1]]]),
             measure_of(rows, classes, kinds[order], weight[order], numbers, options.threshold),
             _ballot(classes[members], bounds, options),
             members, bounds,
@@ -302,7 +302,7 @@ class Memory:
         ballot = (a["votes"], a["classes"], a["counts"], a["frequency"])
         return cls(
             options, a["order"], groups, a["scale"],
-            plant(a["rows"]),
+            build_tree(a["rows"]),
             tabulated(*(a[name] for name in names)),
             Ballot(*ballot, VOTING[options.voting], options.a, options.b),
             a["members"], a["bounds"],

@@ -31,7 +31,7 @@ DISTANCES = {
 """By name: overlap, modified value difference, two divergences, and difference of numbers."""
 
 TABULATED = 128
-"""Features with so many values or fewer get a table of all value differences."""
+"""Features with this number of values or fewer get a table of all value differences."""
 ROUNDING = 1e-12
 """How wrong a sum of distances may be, as a share of the largest distance."""
 

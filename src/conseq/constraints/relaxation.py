@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
 from conseq.potentials import Potentials
-from conseq.problem import Problem, Problems
 
 Floats = NDArray[np.float64]
 
 
-def with_local_constraints(problem: Problem | Problems) -> Potentials:
+def with_local_constraints(potentials: Potentials, program: Program, first_token: int = 0) -> Potentials:
     """The scores with the local constraints charged; the same scores if there are none."""
-    multipliers = problem.program.local_penalties
-    if not multipliers:
-        return problem.potentials
-    return shifted(problem.potentials, problem.program, multipliers, problem.first_token)
+    if not program.local_penalties:
+        return potentials
+    return shifted(potentials, program, program.local_penalties, first_token)
 
 
 def shifted(
