@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from functools import cache
 from typing import Any
 
 from numba import config, njit
@@ -13,7 +12,6 @@ NOT_TAKEN_OVER = ("nopython", "no_cpython_wrapper")
 """Options of a helper that are not those of a function that Python calls."""
 
 
-@cache
 @cache
 def called(helper: Any) -> Callable[..., Any]:
     """The helper's function with an entry for Python; with the JIT off, the helper itself.

@@ -106,6 +106,17 @@ def test_gather_takes_any_width(width):
     np.testing.assert_allclose(scores, naive.gather(rows.tolist(), row_of.tolist()))
 
 
+@pytest.mark.parametrize("width", [1, 8, 13])
+def test_rows_of_single_precision_add_up_to_scores_of_double(width):
+    """The sums are those of single precision, to the last digit."""
+    rng = np.random.default_rng(width)
+    rows, row_of = rng.normal(size=(5, width)).astype(np.float32), rng.integers(5, size=(30, 3))
+    single, double = np.empty((30, width), np.float32), np.empty((30, width))
+    for scores in (single, double):
+        kernel.gather(rows, row_of.astype(np.int32), scores, 0, 30)
+    assert double.tolist() == single.tolist()
+
+
 @dataclass
 class Sums:
     """Random things, each a sum of vectors of a table and of single weights at labels."""

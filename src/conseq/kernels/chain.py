@@ -8,7 +8,6 @@ to a multiple of LANES. All scores are logarithms; −inf is forbidden and flows
 
 The inner loops run over whole padded rows of 2-dimensional arrays without cutting views: a view in
 numba counts references atomically, which cost more than the row's arithmetic when it was measured.
-(Slice assignments and np.full are loops here, because numba compiles those much longer.)
 """
 
 from __future__ import annotations

@@ -288,7 +288,8 @@ def nearest(
 ) -> int:
     """The k nearest distances into near[k], ∞ where there are fewer; how many rows are at them (in work).
 
-    The rows found for the query before are tried first: if they are near, they give a bound.
+    The rows found for the query before are tried first: if they are near, they give a bound. (Longer than
+    others: its parts would hand more than a dozen arrays to each other at every node.)
     """
     query, number, floor, floors = (
         queries.ids[asked], queries.numbers[asked], queries.floor[asked], queries.floors,
