@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -64,12 +65,11 @@ def test_forbidden_scores_and_empty_sequences():
     assert Potentials.of(np.empty((0, 2)), end=[-INF, -INF]).score([]) == 0.0
 
 
-def test_restricted_keeps_scores_and_type_where_allowed():
+def test_restricted_keeps_scores_where_allowed():
     potentials = example(unary=np.arange(10, dtype=np.float32).reshape(5, 2))
     allowed = np.ones((5, 2), dtype=bool)
     allowed[1, 0] = False
     restricted = potentials.restricted(allowed)
-    assert restricted.unary.dtype == np.float32
     assert restricted.score([1, 0]) == -INF
     assert restricted.score([1, 1]) == potentials.score([1, 1])
     assert potentials.score([1, 0]) > -INF
@@ -84,10 +84,30 @@ def test_with_legal_masks_steps_and_both_ends():
 
 
 def test_types():
-    assert example(unary=np.zeros((5, 2), dtype=np.float32)).unary.dtype == np.float32
-    assert example(unary=np.zeros((5, 2), dtype=np.int64)).unary.dtype == np.float64
+    for given in (np.float32, np.float64, np.int64):
+        assert example(unary=np.zeros((5, 2), dtype=given)).unary.dtype == np.float64
     assert example(unary=np.zeros((2, 5)).T).unary.flags.c_contiguous
     assert example(pairwise=np.zeros((2, 2)), kind=None).pairwise.shape == (1, 2, 2)
+
+
+def test_kernels_get_arrays_of_the_same_types_whatever_was_given():
+    """For any other type or layout they would be compiled again."""
+    fixed = np.arange(10, dtype=np.float32).reshape(2, 5).T
+    fixed.flags.writeable = False
+    given = [
+        example(),
+        example(unary=fixed, offsets=np.array([0, 2, 5], np.int32), kind=np.array([0, 1, 0, 0, 1])),
+        example(pairwise=None, start=None, end=None, kind=None),
+        example()[1],
+        example().select([1, 0]),
+        replace(example(), unary=np.zeros((2, 5)).T),
+    ]
+    for potentials in given:
+        arrays = potentials.arrays()
+        assert [array.dtype for array in arrays] == [*[np.float64] * 4, np.int64, np.int32]
+        assert [array.ndim for array in arrays] == [2, 3, 1, 1, 1, 1]
+        assert all(array.flags.carray for array in arrays)
+    assert given[1].unary.tolist() == fixed.tolist()
 
 
 def test_labels_of_states():

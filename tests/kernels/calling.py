@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from functools import cache
 from typing import Any
 
 from numba import config, njit
 
+NOT_TAKEN_OVER = ("nopython", "no_cpython_wrapper")
+"""Options of a helper that are not those of a function that Python calls."""
 
-def called(helper: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that Python may call, compiled or, with the JIT off, plain."""
+
+@cache
+@cache
+def called(helper: Any) -> Callable[..., Any]:
+    """The helper's function with an entry for Python; with the JIT off, the helper itself.
+
+    It is not kept on disk, where it would be taken for the helper.
+    """
     if config.DISABLE_JIT:
         return helper
-
-    @njit
-    def call(*args: Any) -> Any:
-        return helper(*args)
-
-    return call
+    options = {name: value for name, value in helper.targetoptions.items() if name not in NOT_TAKEN_OVER}
+    return njit(**options)(helper.py_func)

@@ -48,12 +48,11 @@ def random_chains(seed: int, magnitude: float = 2.0) -> list[Chain]:
 
     pairwise = scores(kinds, size, size)
     start, end = (scores(size) if rng.random() < 0.5 else np.zeros(size) for _ in range(2))
-    dtype = rng.choice(["f4", "f8"])
     chains = []
     for _ in range(rng.integers(1, 4)):
         length = int(rng.integers(0, 6 if size < 5 else 5))
         kind = rng.integers(0, kinds, size=length).astype(np.int32)
-        chains.append(Chain(scores(length, size).astype(dtype), pairwise, start, end, kind))
+        chains.append(Chain(scores(length, size), pairwise, start, end, kind))
     return chains
 
 

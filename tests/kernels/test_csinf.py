@@ -20,7 +20,7 @@ def run(cases: list[naive.Case], ranges: list[tuple[int, int]] | None = None) ->
     domain, sizes = np.full((tokens, 3), 99, np.int32), np.full(tokens, 99, np.int64)
     labels, totals = np.full(tokens, 99, np.int32), np.full(n, np.nan)
     for first, last in ranges or [(0, n)]:
-        csinf.weigh(tuple(found), parts, offsets, first, last, predicted, weights)
+        csinf.weigh(csinf.Found(*found), parts, offsets, first, last, predicted, weights)
         csinf.propose(predicted, offsets, first, last, domain, sizes)
         csinf.solve(predicted, weights, domain, sizes, offsets, first, last, labels, totals)
     return predicted, weights, domain, sizes, labels, totals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_neighbours import JEFFREY, NUMBERS, OVERLAP, SHANNON, VALUES, Scan
@@ -14,6 +15,8 @@ from conseq.kernels.instances import BITS, bit_of, build_tree
 from conseq.models.memory import VOTING, measure
 from conseq.models.memory.index import sorted_groups
 from conseq.models.memory.measure import asking, measure_of
+
+bit, value_difference = called(bit_of), called(neighbours.value_difference)
 
 MANY = 12 if config.DISABLE_JIT else 60
 
@@ -82,9 +85,7 @@ def test_the_tree_holds_every_row_once_below_each_of_its_values(memory, few):
             assert [tree.low[c] for c in children] == [low, *(tree.high[c] for c in children[:-1])]
             assert tree.high[children[-1]] == high
             assert (np.diff(tree.value[children.start : children.stop]) > 0).all()
-        bits = [
-            int(np.bitwise_or.reduce([bit_of(v) for v in rows[low:high, f]])) for f in range(rows.shape[1])
-        ]
+        bits = [int(np.bitwise_or.reduce([bit(v) for v in rows[low:high, f]])) for f in range(rows.shape[1])]
         assert tree.mask[node].tolist() == bits
 
 
@@ -184,9 +185,9 @@ def test_value_difference_is_half_the_sum_of_differences():
     """Values 0 and 1 have shares ¼, ¾ and ½, ½ of classes; value 2 is of a class of its own."""
     bounds = np.array([0, 2, 4, 5])
     cls, share = np.array([0, 1, 0, 1, 2], dtype=np.int32), np.array([0.25, 0.75, 0.5, 0.5, 1.0])
-    assert neighbours.value_difference(VALUES, bounds, cls, share, 0, 1) == 0.25
-    assert neighbours.value_difference(VALUES, bounds, cls, share, 0, 2) == 1.0
-    assert neighbours.value_difference(VALUES, bounds, cls, share, 1, 1) == 0.0
+    assert value_difference(VALUES, bounds, cls, share, 0, 1) == 0.25
+    assert value_difference(VALUES, bounds, cls, share, 0, 2) == 1.0
+    assert value_difference(VALUES, bounds, cls, share, 1, 1) == 0.0
 
 
 @settings(deadline=None)

@@ -6,12 +6,15 @@ import naive_chain as naive
 import naive_online as reference
 import numpy as np
 import pytest
+from calling import called
 
 from conseq.kernels import online as kernel
 from conseq.models.layout import Shard, observe
 from conseq.models.online import Common, flat, room_for, vector_of
 
 SEEDS = range(12)
+
+score, gradient = called(kernel.score), called(kernel.gradient)
 
 
 def made(chains, **options):
@@ -31,7 +34,7 @@ def test_scores_are_sums_of_weights(seed):
     weights = random_weights(layout, seed)
     weight = dict(zip(naive.keys(layout), weights.tolist(), strict=True))
     scores = np.full((4, 8), np.nan)
-    kernel.score(data, vector_of(layout, weights).state, 4, 6, scores)
+    score(data, vector_of(layout, weights).state, 4, 6, scores)
     for t in (4, 5):
         for y in range(3):
             expected = sum(v * weight.get(("state", a, y), 0.0) for a, v in chains.bags[t])
@@ -67,7 +70,7 @@ def test_the_gradients_of_batches_add_up_to_that_of_the_objective(seed):
     loss, slope = 0.0, np.zeros(layout.size)
     for batch in ([2, 0], [1], [3]):
         room = room_for(layout)
-        found, touched = kernel.gradient(data, 0.7, np.array(batch), vector_of(layout, weights), room)
+        found, touched = gradient(data, 0.7, np.array(batch), vector_of(layout, weights), room)
         part = flat(layout, room.slope)
         assert part == pytest.approx(reference.batch_gradient(chains, layout, weights, batch, 0.7), abs=1e-10)
         assert sorted(room.touched[:touched]) == np.flatnonzero(room.times).tolist()

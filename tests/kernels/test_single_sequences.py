@@ -9,22 +9,25 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
+from calling import called
 
 from conseq.kernels import online, scaled
 
 SEEDS = range(20)
 
+padded, exponential = called(online.padded), called(online.exponential)
+
 
 def run(chain):
     """log Z, p(y | x) and the expected transitions of one chain."""
     length, n = chain.unary.shape
-    width = online.padded(n)
+    width = padded(n)
     scores, alpha, residual = (np.zeros((length + 2, width)) for _ in range(3))
     scale, matrix, back, pairs = np.zeros(length + 2), *(np.zeros((width, width)) for _ in range(3))
     scores[:length, :n] = chain.unary
     gold = np.arange(length, dtype=np.int32) % n
     gold_score = chain.unary[np.arange(length), gold].sum()
-    top = online.exponential(chain.pairwise, matrix, back)
+    top = exponential(chain.pairwise, matrix, back)
     log_z = scaled.lower_by_max(scores, gold, n, 0, length) + gold_score + (length - 1) * top
     scores[:length, :n] = np.exp(scores[:length, :n])
     steps = np.arange(length + 1)
@@ -59,4 +62,4 @@ def test_sums_equal_enumeration(seed, size):
 
 @pytest.mark.parametrize(("labels", "width"), [(1, 8), (8, 8), (9, 16), (22, 24)])
 def test_rows_are_padded_to_full_vectors(labels, width):
-    assert online.padded(labels) == width
+    assert padded(labels) == width

@@ -343,3 +343,12 @@ def test_wrong_queries_get_one_sentence():
 def test_only_classes_that_are_strings_are_saved():
     with pytest.raises(ModelError, match="strings"):
         learner(ROWS, [1, 2, 1, 3, 3]).archive()
+
+
+def test_metric_is_another_name_for_distance():
+    rows, classes = [["a", "x"], ["b", "x"], ["c", "y"], ["a", "y"]] * 3, ["one", "one", "two", "two"] * 3
+    asked = [["b", "y"], ["c", "x"], ["z", "x"]]
+    by_metric = MemoryLearner(metric="mvdm", weights="none", k=2).fit(rows, classes)
+    by_distance = MemoryLearner(distance="mvdm", weights="none", k=2).fit(rows, classes)
+    overlap = MemoryLearner(weights="none", k=2).fit(rows, classes)
+    assert by_metric.kneighbors(asked) == by_distance.kneighbors(asked) != overlap.kneighbors(asked)

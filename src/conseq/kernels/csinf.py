@@ -13,11 +13,12 @@ first, the middle, the last.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.kernels.chain import longest
 from conseq.kernels.compiled import helper, kernel
 
 Array = NDArray[Any]
@@ -29,9 +30,18 @@ TRIGRAM, LEFT, RIGHT, SINGLE = 0, 1, 2, 3
 """Columns of weights: the trigram, its bigrams, the first of its unigrams."""
 
 
+class Found(NamedTuple):
+    """What a classifier says of each token: a share of some classes, as CSR, and which of them wins."""
+
+    indptr: Array  # [T+1]
+    cls: Array
+    share: Array
+    winner: Array  # [T]
+
+
 @kernel
 def weigh(
-    found: tuple[Array, Array, Array, Array],
+    found: Found,
     parts: Array,
     offsets: Array,
     first: int,
@@ -45,11 +55,11 @@ def weigh(
 
     A constraint that has OUTSIDE at one of its places weighs nothing.
     """
-    indptr, cls, share, winner = found
+    indptr, cls, share = found.indptr, found.cls, found.share
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
         for t in range(a, b):
-            best = winner[t]
+            best = found.winner[t]
             for p in range(3):
                 inside = a <= t + p - 1 < b
                 predicted[t, p] = parts[best, p] if inside else OUTSIDE
@@ -65,7 +75,7 @@ def weigh(
                         weights[t, c] = 0.0
 
 
-@helper
+@helper(inline="always")
 def agrees(parts: Array, one: int, other: int, c: int) -> bool:
     """Whether two classes have the same labels at the places of constraint c."""
     same = True
@@ -107,7 +117,7 @@ def single(predicted: Array, weights: Array, a: int, b: int, t: int, y: int) -> 
     return total
 
 
-@helper
+@helper(inline="always")
 def double(predicted: Array, weights: Array, t: int, x: int, y: int) -> float:
     """The weight of the bigrams that the labels x, y of the tokens t−1, t satisfy."""
     total = 0.0
@@ -118,14 +128,14 @@ def double(predicted: Array, weights: Array, t: int, x: int, y: int) -> float:
     return total
 
 
-@helper
+@helper(inline="always")
 def triple(predicted: Array, weights: Array, t: int, w: int, x: int, y: int) -> float:
     """The weight of the trigram of token t−1 if the labels w, x, y of the tokens t−2, t−1, t satisfy it."""
     same = predicted[t - 1, 0] == w and predicted[t - 1, 1] == x and predicted[t - 1, 2] == y
     return weights[t - 1, TRIGRAM] if same else 0.0
 
 
-@helper
+@helper(inline="always")
 def forward(
     predicted: Array, weights: Array, domain: Array, sizes: Array, a: int, b: int, best: Array, back: Array
 ) -> None:
@@ -176,11 +186,8 @@ def solve(
     Of equal ones the last token takes the label that stands first in its domain, then the last but one, and
     so on. Weights must be ≥ 0.
     """
-    length = 0
-    for n in range(first, last):
-        length = max(length, offsets[n + 1] - offsets[n])
     best = np.empty((3, 3))
-    back = np.empty((length, 3, 3), dtype=np.int8)
+    back = np.empty((longest(offsets, first, last), 3, 3), dtype=np.int8)
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
         totals[n] = 0.0

@@ -109,7 +109,10 @@ def floors(measure: Measure, feature: Array, place: Array, first: int, last: int
     same as `value_difference` up to rounding, and takes one pass.
     """
     bounds, cls, share, start = measure.bounds, measure.cls, measure.share, measure.start
-    own = np.zeros(cls.max() + 1 if cls.size else 0)
+    size = 0
+    for i in range(cls.size):
+        size = max(size, cls[i] + 1)
+    own = np.zeros(size)
     for r in range(first, last):
         f = feature[r]
         kind = measure.kind[f]
@@ -129,7 +132,7 @@ def floors(measure: Measure, feature: Array, place: Array, first: int, last: int
             own[cls[i]] = 0.0
 
 
-@helper
+@helper(inline="always")
 def _prepare(measure: Measure, query: Array, work: Work) -> None:
     """Where the costs of each feature stand; those of other values than the query's are forgotten."""
     for f in range(query.size):
@@ -214,7 +217,7 @@ def _insert(near: Array, distance: float) -> None:
         near[i] = distance
 
 
-@helper
+@helper(inline="always")
 def _kept(row: Array, distance: Array, n: int, most: float) -> int:
     """Move the rows that are near enough to the front; how many there are."""
     kept = 0
@@ -225,7 +228,7 @@ def _kept(row: Array, distance: Array, n: int, most: float) -> int:
     return kept
 
 
-@helper
+@helper(inline="always")
 def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
     """Which of the children low:high has a value, −1 if none."""
     end = high
@@ -266,7 +269,7 @@ def _bound(
     return cost
 
 
-@helper
+@helper(inline="always")
 def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
     """Among those that wait at low:high, move one with the least bound to the end."""
     best, last = low, high - 1
@@ -296,7 +299,7 @@ def nearest(
     first, end, row, distance = tree.low, tree.high, work.row, work.distance
     base, far, bit, unequal, node, cost = work.base, work.far, work.bit, work.unequal, work.node, work.cost
     k, slack, features = near.size, measure.slack, query.size
-    n: Any = np.int64(0)  # a plain 0 is a type of its own and compiles what it is given to twice
+    n = 0
     near[:] = np.inf
     for i in range(min(before, 4 * k)):
         total = 0.0

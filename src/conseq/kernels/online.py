@@ -149,7 +149,7 @@ def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vecto
     return wrong
 
 
-@helper
+@helper(inline="always")
 def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector, sums: Vector) -> None:
     """Towards the gold labels of the tokens a … b−1, away from those found."""
     gold, n, last = data.gold, data.n_labels, b - a - 1
@@ -164,7 +164,7 @@ def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector
     correct_step(data.known, end + gold[b - 1], end + found[last], seen, weights.chain, sums.chain)
 
 
-@helper
+@helper(inline="always")
 def correct_token(data: Data, t: int, wrong: int, seen: int, state: Array, sums: Array) -> None:
     indptr, attr, value, feature, label = data.indptr, data.attr, data.value, data.feature, data.label
     right = data.gold[t]
@@ -224,7 +224,7 @@ def step(rate: float, slope: Array, squares: Array, weights: Array, lo: int, hi:
         slope[f] = 0.0
 
 
-@helper
+@helper(inline="always")
 def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -> tuple[float, int]:
     """room.slope = the gradient of a batch; gives Σ −log p(gold) and how many attributes it touches.
 
@@ -273,13 +273,13 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
     return loss, touched
 
 
-@helper
+@helper(inline="always")
 def padded(n_labels: int) -> int:
     """Y rounded up to a multiple of LANES."""
     return (n_labels + LANES - 1) // LANES * LANES
 
 
-@helper
+@helper(inline="always")
 def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
     """matrix[x, y] = exp(pairwise[0, x, y] − the largest), `back` its transpose; gives the largest."""
     n_labels, highest = pairwise.shape[1], pairwise[0, 0, 0]
@@ -293,7 +293,7 @@ def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
     return highest
 
 
-@helper
+@helper(inline="always")
 def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: int) -> int:
     """Adds value · residual to the slopes of the weights of the tokens a … b−1; gives the attributes touched,
     of which `touched` were touched before."""

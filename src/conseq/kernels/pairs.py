@@ -37,8 +37,11 @@ def combine(counts: Array, sums: Array, differences: Array) -> None:
                 differences[i, j, most + max(-most, min(most, difference))] += 1
     for i in range(size):
         for j in range(i + 1, size):
-            sums[i, j, 0] = n_sequences - sums[i, j, 1:].sum()
-            differences[i, j, most] += sums[i, j, 0]
+            neither = n_sequences
+            for s in range(1, most + 1):
+                neither -= sums[i, j, s]
+            sums[i, j, 0] = neither
+            differences[i, j, most] += neither
 
 
 @kernel

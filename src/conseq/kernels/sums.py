@@ -17,6 +17,7 @@ and long sequences lose no digits.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,20 +25,29 @@ from conseq.kernels.chain import LANES, Array, both_directions, forbidden, large
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.explog import exp, log
 
-Steps = tuple[Array, Array, Array]  # matrix, top, weights: see `prepare`
-
 LEFT, RIGHT = 0, 1
 
 TINY = 1e-280
 """exp flushes terms below 1e−307 to 0: against a sum of at least TINY they do not count."""
 
 
+class Steps(NamedTuple):
+    """Scores of steps as `advance` needs them; the last C kinds are the first C from right to left."""
+
+    matrix: Array  # [2C,W,W] of `both_directions`
+    top: Array  # [2C,W] top[c,j] = max_i matrix[c,i,j], 0 where all are −inf
+    weights: Array  # [2C,W,W] exp(matrix[c,i,j] − top[c,j])
+
+
+class Messages(NamedTuple):
+    """What both sides say of the tokens of a sequence, at most L of them (formulas at the top)."""
+
+    message: Array  # [2,L,S]
+    scale: Array  # [2,L]
+
+
 @helper
 def prepare(pairwise: Array) -> Steps:
-    """What `advance` needs: matrix[2C,W,W] of `both_directions`, top[2C,W] and weights[2C,W,W],
-
-    top[c,j] = max_i matrix[c,i,j] (0 where all are −inf),   weights[c,i,j] = exp(matrix[c,i,j] − top[c,j])
-    """
     matrix = both_directions(pairwise)
     width = matrix.shape[1]
     top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
@@ -50,7 +60,7 @@ def prepare(pairwise: Array) -> Steps:
         for i in range(width):
             for j in range(width):
                 weights[c, i, j] = exp(matrix[c, i, j] - top[c, j])
-    return matrix, top, weights
+    return Steps(matrix, top, weights)
 
 
 @helper(fastmath={"contract"})
@@ -84,16 +94,14 @@ def log_sum(x: Array, matrix: Array, c: int, j: int) -> float:
     return highest + math.log(total)
 
 
-@helper
-def advance(
-    x: Array, matrix: Array, top: Array, weights: Array, c: int, size: int, p: Array, out: Array
-) -> None:
+@helper(inline="always")
+def advance(x: Array, steps: Steps, c: int, size: int, p: Array, out: Array) -> None:
     """out[j] = log Σ_i exp(x[i] + matrix[i,j]) = top[j] + log Σ_i exp(x[i]) · weights[i,j].
 
     An entry whose sum is below TINY, where terms may have been lost, is computed again by `log_sum`.
     """
-    multiply(x, weights, c, p, out)
-    width = len(x)
+    multiply(x, steps.weights, c, p, out)
+    width, top = len(x), steps.top
     lost = 0
     for j in range(width):
         value = log(out[j]) + top[c, j]
@@ -102,7 +110,7 @@ def advance(
     if lost > width - size:
         for j in range(size):
             if out[j] == -np.inf:
-                out[j] = log_sum(x, matrix, c, j)
+                out[j] = log_sum(x, steps.matrix, c, j)
 
 
 @helper
@@ -115,7 +123,7 @@ def highest_of(x: Array) -> float:
     return larger(larger(a, b), larger(d, e))
 
 
-@helper
+@helper(inline="always")
 def normalise(x: Array) -> float:
     """Lower x so that its maximum is 0, and return what was subtracted (−inf if all of x is)."""
     highest = highest_of(x)
@@ -127,54 +135,33 @@ def normalise(x: Array) -> float:
 
 @helper
 def sweep(
-    unary: Array,
-    steps: Steps,
-    boundary: Array,
-    kind: Array,
-    a: int,
-    b: int,
-    side: int,
-    work: Array,
-    message: Array,
-    scale: Array,
+    unary: Array, steps: Steps, boundary: Array, kind: Array, a: int, b: int, work: Array, found: Messages
 ) -> None:
-    """The messages of one side to the tokens a … b−1 (formulas at the top of the file).
+    """The messages of both sides to the tokens a … b−1 (formulas at the top of the file).
 
     boundary[2,S] is start and end; work[3,W] is room for vectors, with −inf in its padding.
     """
-    size = boundary.shape[1]
-    matrix, top, weights = steps
-    transposed = side * (len(matrix) // 2)
-    x, p, out = work[0], work[1], work[2]
-    for k in range(b - a):
-        t = k if side == LEFT else b - a - 1 - k
-        if k > 0:
-            c = kind[a + t + side] if kind.size else 0
-            advance(x, matrix, top, weights, transposed + c, size, p, out)
-        for j in range(size):
-            message[side, t, j] = out[j] if k > 0 else boundary[side, j]
-            x[j] = message[side, t, j] + unary[a + t, j]
-        scale[side, t] = normalise(x)
+    size, kinds = boundary.shape[1], len(steps.matrix) // 2
+    message, x, p, out = found.message, work[0], work[1], work[2]
+    for side in range(2):
+        for k in range(b - a):
+            t = k if side == LEFT else b - a - 1 - k
+            if k > 0:
+                c = kind[a + t + side] if kind.size else 0
+                advance(x, steps, side * kinds + c, size, p, out)
+            for j in range(size):
+                message[side, t, j] = out[j] if k > 0 else boundary[side, j]
+                x[j] = message[side, t, j] + unary[a + t, j]
+            found.scale[side, t] = normalise(x)
 
 
 @helper
-def sweep_both(
-    unary: Array,
-    steps: Steps,
-    start: Array,
-    end: Array,
-    kind: Array,
-    a: int,
-    b: int,
-    work: Array,
-    message: Array,
-    scale: Array,
-) -> None:
+def boundaries(start: Array, end: Array) -> Array:
+    """[2,S]: start, end."""
     boundary = np.empty((2, len(start)))
     for j in range(len(start)):
         boundary[LEFT, j], boundary[RIGHT, j] = start[j], end[j]
-    for side in range(2):
-        sweep(unary, steps, boundary, kind, a, b, side, work, message, scale)
+    return boundary
 
 
 @helper(fastmath={"contract", "reassoc"})
@@ -192,13 +179,13 @@ def exp_normalise(x: Array) -> float:
     return highest + math.log(total)
 
 
-@helper
-def beliefs(unary: Array, a: int, b: int, message: Array, scale: Array, x: Array, node: Array) -> float:
+@helper(inline="always")
+def beliefs(unary: Array, a: int, b: int, found: Messages, x: Array, node: Array) -> float:
     """Marginals of the tokens a … b−1 from their messages; returns log Z.
 
     log Z = Σ_{t < last} scale[LEFT,t] + log Σ_j exp(left[last,j] + unary[last,j] + right[last,j])
     """
-    size = unary.shape[1]
+    size, message = unary.shape[1], found.message
     log_partition = 0.0
     for t in range(b - a):
         for j in range(size):
@@ -206,7 +193,7 @@ def beliefs(unary: Array, a: int, b: int, message: Array, scale: Array, x: Array
         for j in range(size, len(x)):
             x[j] = -np.inf
         total = exp_normalise(x)
-        log_partition += total if a + t == b - 1 else scale[LEFT, t]
+        log_partition += total if a + t == b - 1 else found.scale[LEFT, t]
         for j in range(size):
             node[a + t, j] = x[j]
     return log_partition
@@ -226,14 +213,14 @@ def marginals(
     log_partition: Array,
 ) -> None:
     """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible."""
-    steps = prepare(pairwise)
-    work = forbidden(3, steps[0].shape[1])
+    steps, boundary = prepare(pairwise), boundaries(start, end)
+    work = forbidden(3, steps.top.shape[1])
     length = longest(offsets, first, last)
-    message, scale = np.empty((2, length, len(start))), np.empty((2, length))
+    found = Messages(np.empty((2, length, len(start))), np.empty((2, length)))
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        sweep_both(unary, steps, start, end, kind, a, b, work, message, scale)
-        log_partition[n] = beliefs(unary, a, b, message, scale, work[1], node)
+        sweep(unary, steps, boundary, kind, a, b, work, found)
+        log_partition[n] = beliefs(unary, a, b, found, work[1], node)
 
 
 @kernel
@@ -241,9 +228,9 @@ def lattice(
     unary: Array, pairwise: Array, start: Array, end: Array, kind: Array, message: Array, scale: Array
 ) -> None:
     """The messages of one sequence, kept."""
-    steps = prepare(pairwise)
-    work = forbidden(3, steps[0].shape[1])
-    sweep_both(unary, steps, start, end, kind, 0, len(unary), work, message, scale)
+    steps, boundary = prepare(pairwise), boundaries(start, end)
+    work = forbidden(3, steps.top.shape[1])
+    sweep(unary, steps, boundary, kind, 0, len(unary), work, Messages(message, scale))
 
 
 @kernel

@@ -55,7 +55,7 @@ class Tally(NamedTuple):
     voted: NDArray[np.int32]  # [C] the classes that have votes
 
 
-@helper
+@helper(inline="always")
 def weight_of(distance: float, first: float, last: float, kind: int, a: float, b: float) -> float:
     """What a neighbour's vote weighs."""
     if kind == INVERSE:
@@ -98,7 +98,7 @@ def _elect(frequency: Array, votes: Array, voted: Array) -> tuple[int, bool]:
     return winner, rivals > 1
 
 
-@helper
+@helper(inline="always")
 def _farthest(near: Array) -> float:
     """The last of some distances, ascending, that is one."""
     last = near[0]
@@ -108,7 +108,7 @@ def _farthest(near: Array) -> float:
     return last
 
 
-@helper
+@helper(inline="always")
 def _reach(distance: Array, low: int, high: int, k: int) -> int:
     """Where the k-th of the distances at low:high, ascending, ends."""
     end = low
@@ -119,12 +119,12 @@ def _reach(distance: Array, low: int, high: int, k: int) -> int:
     return end
 
 
-@helper
+@helper(inline="always")
 def _poll(
     ballot: Ballot, row: Array, distance: Array, first: float, last: float, votes: Array, voted: Array
 ) -> int:
     """Let rows vote; how many classes have votes."""
-    n: Any = np.int64(0)  # a plain 0 is a type of its own and compiles what it is given to twice
+    n = 0
     for i in range(row.size):
         weight = weight_of(distance[i], first, last, ballot.kind, ballot.a, ballot.b)
         if weight > 0:
@@ -182,8 +182,7 @@ def classify(
     m = queries.ids.shape[0]
     tally, near = _tally(m, ballot.frequency.size), np.empty(k + 1)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    found: Any = np.int64(0)
-    at: Any = np.int64(0)
+    found, at = 0, 0
     for i in range(m):
         for again in (False, True):
             reach = near[: k + again]
@@ -207,7 +206,7 @@ def recount(
     m = bounds.size - 1
     tally = _tally(m, ballot.frequency.size)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    at: Any = np.int64(0)
+    at = 0
     for i in range(m):
         low = bounds[i]
         for again in (False, True):
@@ -223,30 +222,35 @@ def recount(
     return (*tally[:4], all_classes[:at].copy(), all_votes[:at].copy())
 
 
-@kernel
 def neighbours(
     tree: Tree, measure: Measure, queries: Queries, work: Work, k: int
 ) -> tuple[Array, Array, Array]:
     """How many rows each query has at its k nearest distances, these rows, their distances; nearest first."""
+    counts, row, distance = _found(tree, measure, queries, work, k)
+    order = np.lexsort((distance, np.repeat(np.arange(counts.size), counts)))  # a sort takes long to compile
+    return counts, row[order], distance[order]
+
+
+@kernel
+def _found(tree: Tree, measure: Measure, queries: Queries, work: Work, k: int) -> tuple[Array, Array, Array]:
+    """As `neighbours`, those of a query in the order in which they are found."""
     m = queries.ids.shape[0]
     counts = np.zeros(m, dtype=np.int64)
     row, distance = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
     near = np.empty(k)
-    found: Any = np.int64(0)
-    at: Any = np.int64(0)
+    found, at = 0, 0
     for i in range(m):
         found = nearest(tree, measure, queries, i, work, near, found)
         while at + found > row.size:
             row, distance = _doubled(row), _doubled(distance)
-        in_order = np.argsort(work.distance[:found], kind="mergesort")
-        row[at : at + found] = work.row[:found][in_order]
-        distance[at : at + found] = work.distance[:found][in_order]
+        for one in range(found):
+            row[at], distance[at] = work.row[one], work.distance[one]
+            at += 1
         counts[i] = found
-        at += found
     return counts, row[:at].copy(), distance[:at].copy()
 
 
-@helper
+@helper(inline="always")
 def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, int]:
     """The rows of low:high, sorted by column f, that have a value in it."""
     first, end = low, high
@@ -273,8 +277,7 @@ def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, A
     m, features = queries.shape
     winner, distance, tied, counts, votes, space = _tally(m, ballot.frequency.size)
     all_classes, all_votes = np.empty(2 * m + 16, dtype=np.int32), np.empty(2 * m + 16)
-    none: Any = np.int64(0)
-    at: Any = np.int64(0)
+    at = 0
     for i in range(m):
         low, high, depth = 0, tree.rows.shape[0], 0
         while depth < features:
@@ -283,7 +286,7 @@ def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, A
                 break
             low, high, depth = first, last, depth + 1
         distance[i] = features - depth
-        counts[i] = _count(ballot.bounds, ballot.cls, ballot.times, low, high, 1.0, votes, space, none)
+        counts[i] = _count(ballot.bounds, ballot.cls, ballot.times, low, high, 1.0, votes, space, 0)
         voted = space[: counts[i]]
         winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
         all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)

@@ -123,12 +123,12 @@ class Predictions:
         if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != n_tokens:
             raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens that were classified")
         parts = np.ascontiguousarray(classes.parts[_numbers(found, len(classes))])
-        arrays = found.indptr, found.cls, found.share, found.winner
+        said = kernel.Found(found.indptr, found.cls, found.share, found.winner)
         predicted, domain = np.empty((n_tokens, 3), np.int32), np.empty((n_tokens, 3), np.int32)
         weights, sizes = np.empty((n_tokens, 6)), np.empty(n_tokens, np.int64)
 
         def work(first: int, last: int) -> None:
-            kernel.weigh(arrays, parts, bounds, first, last, predicted, weights)
+            kernel.weigh(said, parts, bounds, first, last, predicted, weights)
             kernel.propose(predicted, bounds, first, last, domain, sizes)
 
         map_chunks(work, balanced(bounds, threads), threads)

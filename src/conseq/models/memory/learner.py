@@ -6,6 +6,7 @@ rows of values, classes ─→ MemoryLearner(options).fit ─→ predict, predic
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ class MemoryLearner(Estimator):
     distance … threshold    how neighbours are found and vote: the fields of `conseq.NeighbourOptions`
     neighbours              the same as an object: neighbours=NeighbourOptions(k=3)
     n_jobs                  threads; None or −1: all processors
+    metric                  another name for distance, as scikit-learn's neighbours have it; None: distance
 
     >>> rows, classes = [["a", "x"], ["a", "y"], ["b", "y"]], ["one", "one", "two"]
     >>> learner = MemoryLearner().fit(rows, classes)
@@ -50,6 +52,7 @@ class MemoryLearner(Estimator):
         threshold: int = NeighbourOptions.threshold,
         n_jobs: int | None = None,
         neighbours: NeighbourOptions | None = None,
+        metric: str | Sequence[str] | None = None,
     ) -> None:
         self.distance = distance
         self.weights = weights
@@ -60,6 +63,7 @@ class MemoryLearner(Estimator):
         self.b = b
         self.threshold = threshold
         self.n_jobs = n_jobs
+        self.metric = metric
         self._take(neighbours=neighbours)
 
     def fit(self, rows: Rows, classes: Sequence[Hashable]) -> Self:
@@ -68,7 +72,8 @@ class MemoryLearner(Estimator):
             raise DataError("there is nothing to learn from; give at least one instance")
         if len(rows) != len(classes):
             raise DataError(f"{len(rows)} rows and {len(classes)} classes; give one class per row")
-        options = resolved(self.neighbours, len(rows[0]))
+        chosen = self.neighbours if self.metric is None else replace(self.neighbours, distance=self.metric)
+        options = resolved(chosen, len(rows[0]))
         columns = _columns(rows, len(rows[0]))
         built = [Vocabulary.build(column) for column in columns]
         self.vocabularies_ = [vocabulary for vocabulary, _ in built]
