@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import crf, crf_plot, crf_tables, decode, memory, presets
+from benchmarks import cold_start, crf, crf_plot, crf_tables, decode, memory, presets
 from experiments.common import markdown_table
 
 Result = dict[str, Any]
@@ -44,6 +44,9 @@ class Benchmark:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "cold-start": Benchmark(
+        cold_start.run, cold_start.table, "what the first run of a command spends on compiling: CPU seconds"
+    ),
     "crf": Benchmark(
         crf.run,
         crf_tables.table,

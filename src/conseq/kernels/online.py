@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from conseq.kernels.chain import viterbi
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.scaled import backward, forward, log_sum, lower_by_max
-from conseq.kernels.vectors import LANES, prefetch
+from conseq.kernels.vectors import LANES, flat, prefetch
 
 Array = NDArray[Any]
 
@@ -89,8 +89,8 @@ def longest(offsets: Array, order: Array) -> int:
 @helper
 def score(data: Data, state: Array, a: int, b: int, scores: Array) -> None:
     """scores[t − a, y] = Σ over the entries of token t of value · weight(attribute, y), t in a … b−1."""
-    row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
-    feature, label, out = data.feature, data.label, scores.reshape(-1)
+    row_of, indptr, attr, value = flat(data.row_of), data.indptr, data.attr, data.value
+    feature, label, out = data.feature, data.label, flat(scores)
     groups, width, place = U(data.row_of.shape[1]), U(scores.shape[1]), U(0)
     for t in range(U(a), U(b)):
         if t + U(AHEAD) < U(b):
@@ -109,7 +109,7 @@ def score(data: Data, state: Array, a: int, b: int, scores: Array) -> None:
 @helper
 def ask(data: Data, numbers: Array, t: Any) -> None:
     """Prefetch what a vector has for the weights of token t, and their labels."""
-    row_of, indptr, groups = data.row_of.reshape(-1), data.indptr, U(data.row_of.shape[1])
+    row_of, indptr, groups = flat(data.row_of), data.indptr, U(data.row_of.shape[1])
     for g in range(t * groups, t * groups + groups):
         r = U(row_of[g])
         for k in range(U(indptr[r]), U(indptr[r + U(1)])):
@@ -297,8 +297,8 @@ def exponential(pairwise: Array, matrix: Array, back: Array) -> float:
 def collect(data: Data, a: int, b: int, residual: Array, room: Room, touched: int) -> int:
     """Adds value · residual to the slopes of the weights of the tokens a … b−1; gives the attributes touched,
     of which `touched` were touched before."""
-    row_of, indptr, attr, value = data.row_of.reshape(-1), data.indptr, data.attr, data.value
-    feature, label, given = data.feature, data.label, residual.reshape(-1)
+    row_of, indptr, attr, value = flat(data.row_of), data.indptr, data.attr, data.value
+    feature, label, given = data.feature, data.label, flat(residual)
     slope, times = room.slope.state, room.times
     groups, width, place = U(data.row_of.shape[1]), U(residual.shape[1]), U(0)
     for t in range(U(a), U(b)):

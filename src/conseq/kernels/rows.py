@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.kernels.compiled import kernel
-from conseq.kernels.vectors import LANES, LINE, add, fill, load, multiply_add, prefetch, store
+from conseq.kernels.vectors import LANES, LINE, add, fill, flat, load, multiply_add, prefetch, store
 
 Array = NDArray[Any]
 Values = NDArray[Any] | None
@@ -54,7 +54,7 @@ def expand(
     hi: int,
 ) -> None:
     """rows[r, y] = Σ over attributes a of row r of value · weight(a, y), for r in lo … hi−1."""
-    width, target = U(rows.shape[1]), rows.reshape(-1)
+    width, target = U(rows.shape[1]), flat(rows)
     for r in range(U(lo), U(hi)):
         out = r * width
         for y in range(width):
@@ -74,7 +74,7 @@ def gather(rows: Array, row_of: Array, scores: Array, lo: int, hi: int) -> None:
     """
     width, groups, end = U(scores.shape[1]), U(row_of.shape[1]), U(hi)
     even = width - width % U(LANES)
-    source, index, target = rows.reshape(-1), row_of.reshape(-1), scores.reshape(-1)
+    source, index, target = flat(rows), flat(row_of), flat(scores)
     for t in range(U(lo), end):
         if t + U(TOKENS_AHEAD) < end:
             soon = (t + U(TOKENS_AHEAD)) * groups
@@ -111,7 +111,7 @@ def score(
     """
     index, single, label = terms.vector, terms.single, terms.label
     width = U(out.shape[1])
-    source, target = table.reshape(-1), out.reshape(-1)
+    source, target = flat(table), flat(out)
     end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])
     for i in range(U(lo), U(hi)):
         first, last = U(terms.start[i]), U(terms.start[i + U(1)])
@@ -153,7 +153,7 @@ def spread(
     """The reverse: value · given[i − lo] is added to table[index], and at its label to gradient[single]."""
     index, single, label = terms.vector, terms.single, terms.label
     width = U(given.shape[1])
-    source, target = given.reshape(-1), table.reshape(-1)
+    source, target = flat(given), flat(table)
     end, singles_end = U(terms.start[hi]), U(terms.single_start[hi])
     for i in range(U(lo), U(hi)):
         first, last = U(terms.start[i]), U(terms.start[i + U(1)])
@@ -186,7 +186,7 @@ def put(
     table: Array, attribute: Array, feature: Array, label: Array, gradient: Array, lo: int, hi: int
 ) -> None:
     """gradient[f] += table[i, label[f]] for the features f of attribute[i], for i in lo … hi−1."""
-    width, source = U(table.shape[1]), table.reshape(-1)
+    width, source = U(table.shape[1]), flat(table)
     for i in range(U(lo), U(hi)):
         a = U(attribute[i])
         for f in range(U(feature[a]), U(feature[a + U(1)])):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.kernels.compiled import helper, kernel
-from conseq.kernels.vectors import LANES, add, fill, load, multiply_add, store, times, total
+from conseq.kernels.vectors import LANES, add, fill, flat, load, multiply_add, store, times, total
 
 Array = NDArray[Any]
 Place = Any
@@ -46,7 +46,7 @@ def lower_by_max(scores: Array, gold: Array, n_labels: int, lo: int, hi: int) ->
 def forward(steps: Array, weights: Array, moves: Array, n_labels: int, alpha: Array, scale: Array) -> None:
     """α_t = (α_{t−1} M) · weights_t, divided by its sum, which goes to scale[n]; α_0 = weights_0 likewise."""
     width = U(weights.shape[1])
-    given, matrix, out = weights.reshape(-1), moves.reshape(-1), alpha.reshape(-1)
+    given, matrix, out = flat(weights), flat(moves), flat(alpha)
     zero, one = given.dtype.type(0), given.dtype.type(1)
     for t in range(steps.size - 1):
         first, end = U(steps[t]), U(steps[t + 1])
@@ -88,8 +88,8 @@ def backward(
     `weights` is used up.
     """
     width, count = U(weights.shape[1]), steps.size - 1
-    given, matrix, forth = weights.reshape(-1), back.reshape(-1), alpha.reshape(-1)
-    out, sums = residual.reshape(-1), pairs.reshape(-1)
+    given, matrix, forth = flat(weights), flat(back), flat(alpha)
+    out, sums = flat(residual), flat(pairs)
     one = given.dtype.type(1)
     goes_on = U(0)  # how many sequences of the block have a next token
     for t in range(count - 1, -1, -1):

@@ -1,11 +1,12 @@
 """Explicit vectors for kernels whose loops LLVM cannot keep in registers by itself.
 
-    load(flat, i) ─→ LANES numbers from flat[i] on ─ add, times, multiply_add, total ─→ store(flat, i, vector)
+    load(line, i) ─→ LANES numbers from line[i] on ─ add, times, multiply_add, total ─→ store(line, i, vector)
 
-`flat` is a one-dimensional array, `i` its unsigned index; nothing is checked. A vector of single precision
-may be stored in an array of double precision. Processors with shorter vectors
-get several instructions. `prefetch(flat, i)` asks for a part of memory that will be needed soon: rows are
-read in an order that no processor foresees. Without compilation (NUMBA_DISABLE_JIT) vectors are numpy arrays.
+`line` is a one-dimensional array, `i` its unsigned index; nothing is checked. `flat(array)` is a contiguous
+array as a line, which compiles faster than reshape(-1). A vector of single precision may be stored in an
+array of double precision. Processors with shorter vectors get several instructions. `prefetch(line, i)` asks
+for a part of memory that will be needed soon: rows are read in an order that no processor foresees. Without
+compilation (NUMBA_DISABLE_JIT) vectors are numpy arrays.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
+from numba.np.arrayobj import populate_array
 
 LANES = 8
 
@@ -58,27 +62,41 @@ def _same(builder: Any, number: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(one, empty, ir.Constant(ir.VectorType(LANE, LANES), [0] * LANES))
 
 
-def _load(_: Any, flat: Any, i: Any) -> Code:
+def _flat(_: Any, array: Any) -> Code:
+    if array.layout != "C":
+        raise TypingError(f"flat takes contiguous arrays, not {array}")
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        whole = context.make_array(array)(context, builder, given[0])
+        line = context.make_array(signature.return_type)(context, builder)
+        parts = {"shape": [whole.nitems], "strides": [whole.itemsize], "itemsize": whole.itemsize}
+        populate_array(line, data=whole.data, meminfo=whole.meminfo, parent=whole.parent, **parts)
+        return impl_ret_borrowed(context, builder, signature.return_type, line._getvalue())
+
+    return array.copy(ndim=1, layout="C")(array), emit
+
+
+def _load(_: Any, line: Any, i: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         place = _place(context, builder, signature.args[0], *given)
         found = builder.load(builder.bitcast(place, kind.as_pointer()))
-        found.align = flat.dtype.bitwidth // 8
+        found.align = line.dtype.bitwidth // 8
         return found
 
-    return Vector(flat.dtype)(flat, i), emit
+    return Vector(line.dtype)(line, i), emit
 
 
-def _store(_: Any, flat: Any, i: Any, vector: Any) -> Code:
+def _store(_: Any, line: Any, i: Any, vector: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         place, stored = _place(context, builder, signature.args[0], *given[:2]), given[2]
-        if flat.dtype != vector.dtype:
-            stored = builder.fpext(stored, context.get_value_type(Vector(flat.dtype)))
+        if line.dtype != vector.dtype:
+            stored = builder.fpext(stored, context.get_value_type(Vector(line.dtype)))
         stored = builder.store(stored, builder.bitcast(place, stored.type.as_pointer()))
-        stored.align = flat.dtype.bitwidth // 8
+        stored.align = line.dtype.bitwidth // 8
         return context.get_dummy_value()
 
-    return types.void(flat, i, vector), emit
+    return types.void(line, i, vector), emit
 
 
 def _fill(_: Any, number: Any) -> Code:
@@ -125,7 +143,7 @@ def _total(_: Any, vector: Any) -> Code:
     return vector.dtype(vector), emit
 
 
-def _prefetch(_: Any, flat: Any, i: Any) -> Code:
+def _prefetch(_: Any, line: Any, i: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [byte, LANE, LANE, LANE])
@@ -134,9 +152,10 @@ def _prefetch(_: Any, flat: Any, i: Any) -> Code:
         builder.call(call, [place, LANE(0), LANE(3), LANE(1)])  # to read, keep in all caches, data
         return context.get_dummy_value()
 
-    return types.void(flat, i), emit
+    return types.void(line, i), emit
 
 
+flat: Any
 load: Any
 store: Any
 fill: Any
@@ -148,11 +167,14 @@ prefetch: Any
 
 if getattr(config, "DISABLE_JIT", False):
 
-    def load(flat: Any, i: int) -> Any:
-        return flat[int(i) : int(i) + LANES].copy()
+    def flat(array: Any) -> Any:
+        return array.reshape(-1)
 
-    def store(flat: Any, i: int, vector: Any) -> None:
-        flat[int(i) : int(i) + LANES] = vector
+    def load(line: Any, i: int) -> Any:
+        return line[int(i) : int(i) + LANES].copy()
+
+    def store(line: Any, i: int, vector: Any) -> None:
+        line[int(i) : int(i) + LANES] = vector
 
     def fill(number: Any) -> Any:
         return np.full(LANES, number)
@@ -169,10 +191,10 @@ if getattr(config, "DISABLE_JIT", False):
     def total(vector: Any) -> Any:
         return vector.sum()
 
-    def prefetch(flat: Any, i: int) -> None:
+    def prefetch(line: Any, i: int) -> None:
         return None
 
 else:
-    load, store, fill = intrinsic(_load), intrinsic(_store), intrinsic(_fill)
+    flat, load, store, fill = intrinsic(_flat), intrinsic(_load), intrinsic(_store), intrinsic(_fill)
     add, times, multiply_add = intrinsic(_add), intrinsic(_times), intrinsic(_multiply_add)
     total, prefetch = intrinsic(_total), intrinsic(_prefetch)
