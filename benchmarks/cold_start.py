@@ -101,9 +101,15 @@ def _first(path: Path, count: int, place: Path) -> Path:
 
 def table(result: Result) -> list[list[str]]:
     """One row per command and cache, the head first."""
-    rows = [
-        ["command", "cache", "functions compiled", "first run (CPU s)", "again (CPU s)", "compiling (CPU s)"]
+    heads = [
+        "command",
+        "cache",
+        "functions compiled",
+        "first run (CPU s)",
+        "again (CPU s)",
+        "compiling (CPU s)",
     ]
+    rows = [heads]
     for row in result["rows"]:
         seconds = (row[f"{name}_seconds"] for name in ("first", "again", "compile"))
         rows.append([row["command"], row["cache"], str(row["functions"]), *(f"{s:.1f}" for s in seconds)])

@@ -120,5 +120,5 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def some(corpus: Corpus, number: int) -> Corpus:
-    """So many sequences at most, evenly from all of them."""
+    """At most `number` sequences, evenly from all of them."""
     return corpus.select(np.unique(np.linspace(0, len(corpus) - 1, number).astype(np.int64)))

@@ -48,8 +48,8 @@ def test_a_row_of_nothing_is_0(low, outcome):
     assert assembly.solve().outcome is outcome
 
 
-def test_any_prices_give_a_bound():
-    """Weak duality holds for prices that are no solution at all."""
+def test_any_duals_give_a_bound():
+    """Weak duality holds for duals that are no solution at all."""
     assembly = Assembly()
     columns = assembly.add_columns(np.array([1.0, 2.0, -1.0]), upper=3.0)
     assembly.add_rows(
@@ -58,5 +58,5 @@ def test_any_prices_give_a_bound():
     arrays = assembly.arrays(relax=True)
     assert assembly.solve(relax=True).bound == pytest.approx(7.0)  # x = (1, 3, 0)
     for seed in range(50):
-        prices = np.random.default_rng(seed).normal(0, 2, 2)
-        assert dual_bound(arrays, prices) >= 7.0 - 1e-12, f"seed {seed}"
+        duals = np.random.default_rng(seed).normal(0, 2, 2)
+        assert dual_bound(arrays, duals) >= 7.0 - 1e-12, f"seed {seed}"

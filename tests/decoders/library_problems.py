@@ -29,13 +29,13 @@ LINES = (
 SCHEMAS = (Schema(["a", "b", "c"], "plain"), Schema(["O", "B-a", "I-a", "B-b"], "bio"))
 
 
-def library_problem(seed: int, price: str) -> Problem:
-    """Up to 5 tokens and 1 to 4 rules; prices are soft, hard or mixed."""
+def library_problem(seed: int, strictness: str) -> Problem:
+    """Up to 5 tokens and 1 to 4 rules; they are soft, hard or mixed."""
     rng = np.random.default_rng(seed)
     schema = SCHEMAS[seed % 2]
     length, size = int(rng.integers(0, 6)), len(schema)
     chosen = rng.choice(LINES, int(rng.integers(1, 5)), replace=False).tolist()
-    lines = [f"{line}  {_price(rng, price)}" for line in chosen]
+    lines = [f"{line}  {_penalty(rng, strictness)}" for line in chosen]
     if schema.scheme == "bio" and rng.random() < 0.5:
         lines.append("legal bio  hard")
     rules = parse_constraints("\n".join(lines), labels=schema.labels, scheme=str(schema.scheme))
@@ -44,6 +44,6 @@ def library_problem(seed: int, price: str) -> Problem:
     return Problems.of(potentials, schema, rules, corpus)[0]
 
 
-def _price(rng: np.random.Generator, price: str) -> str:
-    hard = price == "hard" or (price == "mixed" and rng.random() < 0.4)
+def _penalty(rng: np.random.Generator, strictness: str) -> str:
+    hard = strictness == "hard" or (strictness == "mixed" and rng.random() < 0.4)
     return "hard" if hard else f"penalty {rng.exponential(2.0):.3f}"

@@ -13,11 +13,15 @@ from conseq.problem import Problem, Problems
 from conseq.schema import Schema
 
 KINDS = ("sums", "automata", "any")
-PRICES = ("soft", "hard", "mixed")
+STRICTNESS = ("soft", "hard", "mixed")
 
 
 def random_problem(
-    seed: int, kind: str = "any", price: str = "mixed", length: int | None = None, size: int | None = None
+    seed: int,
+    kind: str = "any",
+    strictness: str = "mixed",
+    length: int | None = None,
+    size: int | None = None,
 ) -> Problem:
     """The second of three sequences, up to 5 tokens and 4 labels; some have more states than labels."""
     rng = np.random.default_rng(seed)
@@ -36,13 +40,13 @@ def random_problem(
         kind=rng.integers(0, 2, length + 3) if rng.random() < 0.5 else None,
         label_of=np.append(np.arange(size), rng.integers(size)) if states > size else None,
     )
-    rules = [random_rule(rng, size, kind, price) for _ in range(rng.integers(1, 5))]
+    rules = [random_rule(rng, size, kind, strictness) for _ in range(rng.integers(1, 5))]
     schema = Schema([f"y{i}" for i in range(size)], "plain")
     return Problems.of(potentials, schema, rules, corpus)[1]
 
 
-def random_rule(rng: np.random.Generator, size: int, kind: str, price: str) -> ByHand:
-    hard = price == "hard" or (price == "mixed" and rng.random() < 0.3)
+def random_rule(rng: np.random.Generator, size: int, kind: str, strictness: str) -> ByHand:
+    hard = strictness == "hard" or (strictness == "mixed" and rng.random() < 0.3)
     penalty = HARD if hard else float(rng.choice([0.0, 1.0, 1.0, 1.0]) * rng.exponential(2.0))
     return ByHand((random_primitive(rng, size, kind),), penalty=penalty)
 

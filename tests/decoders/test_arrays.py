@@ -42,21 +42,21 @@ def model_score(labels: Labelling, unary, pairwise, start, end) -> float:
     return total + sum(step[t][a][b] for t, (a, b) in enumerate(itertools.pairwise(path)))
 
 
-def naive_score(labels: Labelling, words: Sequence[str], arrays, prices: dict[str, float]) -> float:
+def naive_score(labels: Labelling, words: Sequence[str], arrays, penalties: dict[str, float]) -> float:
     """The definition of the objective, where inf · 0 is 0."""
-    amounts = {rule: MEANINGS[rule](list(labels), words) for rule in prices}
-    return model_score(labels, *arrays) - sum(prices[rule] * n for rule, n in amounts.items() if n)
+    amounts = {rule: MEANINGS[rule](list(labels), words) for rule in penalties}
+    return model_score(labels, *arrays) - sum(penalties[rule] * n for rule, n in amounts.items() if n)
 
 
-def ranking(words: Sequence[str], arrays, prices: dict[str, float]) -> list[tuple[float, Labelling]]:
+def ranking(words: Sequence[str], arrays, penalties: dict[str, float]) -> list[tuple[float, Labelling]]:
     """Every labelling that is possible, best first."""
     every = (list(y) for y in itertools.product(LABELS, repeat=len(words)))
-    scored = [(naive_score(y, words, arrays, prices), y) for y in every]
+    scored = [(naive_score(y, words, arrays, penalties), y) for y in every]
     return sorted((pair for pair in scored if pair[0] > -np.inf), key=lambda pair: -pair[0])
 
 
 def random_case(seed: int, each_step: bool = False):
-    """Words, arrays (with −inf here and there) and rules with their prices."""
+    """Words, arrays (with −inf here and there) and rules with their penalties."""
     rng = np.random.default_rng(seed)
     length = int(rng.integers(1 if each_step else 0, 6))
     words = rng.choice(["v", "w"], length).tolist()
@@ -65,29 +65,30 @@ def random_case(seed: int, each_step: bool = False):
         pairwise = rng.normal(0, 1, (length - 1, 3, 3))
     unary[rng.random(unary.shape) < 0.1] = -np.inf
     rules = rng.choice(list(MEANINGS), int(rng.integers(0, 5)), replace=False).tolist()
-    prices = {rule: np.inf if rng.random() < 0.3 else float(rng.exponential(2)) for rule in rules}
-    return words, (unary, pairwise, rng.normal(size=3), rng.normal(size=3)), prices
+    penalties = {rule: np.inf if rng.random() < 0.3 else float(rng.exponential(2)) for rule in rules}
+    return words, (unary, pairwise, rng.normal(size=3), rng.normal(size=3)), penalties
 
 
-def text(prices: dict[str, float]) -> str:
+def text(penalties: dict[str, float]) -> str:
     lines = (
-        f"{rule} {'hard' if price == np.inf else f'penalty {price!r}'}" for rule, price in prices.items()
+        f"{rule} {'hard' if penalty == np.inf else f'penalty {penalty!r}'}"
+        for rule, penalty in penalties.items()
     )
     return "\n".join(lines)
 
 
-def check(found: conseq.Decoding, words, arrays, prices, seed: int) -> None:
+def check(found: conseq.Decoding, words, arrays, penalties, seed: int) -> None:
     """The answer is the best of all labellings, or there is none."""
-    ranked = ranking(words, arrays, prices)
+    ranked = ranking(words, arrays, penalties)
     if not ranked:
         assert (found.labels, found.certificate.status) == (None, Status.INFEASIBLE), f"seed {seed}"
         return
     assert found.certificate.status is Status.OPTIMAL, f"seed {seed}"
     assert found.score == pytest.approx(ranked[0][0]), f"seed {seed}"
-    assert found.score == pytest.approx(naive_score(found.labels, words, arrays, prices)), f"seed {seed}"
+    assert found.score == pytest.approx(naive_score(found.labels, words, arrays, penalties)), f"seed {seed}"
     assert found.certificate.bound >= found.score
     amounts = {rule.line(): amount for rule, amount in found.violations.items()}
-    wanted = {rule: MEANINGS[rule](found.labels, words) for rule in prices}
+    wanted = {rule: MEANINGS[rule](found.labels, words) for rule in penalties}
     assert amounts == {rule: amount for rule, amount in wanted.items() if amount}, f"seed {seed}"
 
 
@@ -96,26 +97,26 @@ def check(found: conseq.Decoding, words, arrays, prices, seed: int) -> None:
 
 def test_one_sequence_against_every_labelling():
     for seed in range(120):
-        words, arrays, prices = random_case(seed)
-        found = decode(*arrays, labels=LABELS, constraints=text(prices), tokens=words)
-        check(found, words, arrays, prices, seed)
+        words, arrays, penalties = random_case(seed)
+        found = decode(*arrays, labels=LABELS, constraints=text(penalties), tokens=words)
+        check(found, words, arrays, penalties, seed)
 
 
 def test_a_step_may_have_scores_of_its_own():
     for seed in range(60):
-        words, arrays, prices = random_case(seed, each_step=True)
-        found = decode(*arrays, labels=LABELS, constraints=text(prices), tokens=words)
-        check(found, words, arrays, prices, seed)
+        words, arrays, penalties = random_case(seed, each_step=True)
+        found = decode(*arrays, labels=LABELS, constraints=text(penalties), tokens=words)
+        check(found, words, arrays, penalties, seed)
 
 
 @pytest.mark.parametrize("name", sorted(set(DECODERS) - {"auto", "twostage"}))
 def test_each_decoder_by_name_keeps_its_promises(name):
     for seed in range(200, 240):
-        words, arrays, prices = random_case(seed)
-        found = decode(*arrays, labels=LABELS, constraints=text(prices), tokens=words, decoder=name)
-        ranked = ranking(words, arrays, prices)
+        words, arrays, penalties = random_case(seed)
+        found = decode(*arrays, labels=LABELS, constraints=text(penalties), tokens=words, decoder=name)
+        ranked = ranking(words, arrays, penalties)
         if found.certificate.status is Status.OPTIMAL:
-            check(found, words, arrays, prices, seed)
+            check(found, words, arrays, penalties, seed)
         if ranked:
             assert found.certificate.bound >= ranked[0][0] - 1e-6, f"seed {seed}"
 
@@ -155,14 +156,14 @@ def test_any_kind_of_numbers(dtype):
 
 def test_the_n_best_are_the_first_of_the_ranking():
     for seed in range(400, 430):
-        words, arrays, prices = random_case(seed)
-        found = decode(*arrays, labels=LABELS, constraints=text(prices), tokens=words, n_best=4)
-        ranked = ranking(words, arrays, prices)[:4]
+        words, arrays, penalties = random_case(seed)
+        found = decode(*arrays, labels=LABELS, constraints=text(penalties), tokens=words, n_best=4)
+        ranked = ranking(words, arrays, penalties)[:4]
         assert [d.score for d in found.n_best] == pytest.approx([score for score, _ in ranked]), (
             f"seed {seed}"
         )
         assert len({tuple(d.labels) for d in found.n_best}) == len(ranked)
-        check(found, words, arrays, prices, seed)
+        check(found, words, arrays, penalties, seed)
 
 
 # ── labels, rules, limits in every form ─────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems_by_kind import KINDS, PRICES, random_problem
+from problems_by_kind import KINDS, STRICTNESS, random_problem
 
 from conseq.decoders.base import Limits
 from conseq.decoders.beam import Beam
@@ -16,13 +16,13 @@ REPEATS = 40
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("strictness", STRICTNESS)
 @pytest.mark.parametrize("width", [1, 2, 8])
-def test_scores_and_bounds_against_all_labellings(kind: str, price: str, width: int) -> None:
+def test_scores_and_bounds_against_all_labellings(kind: str, strictness: str, width: int) -> None:
     for seed in range(1000, 1000 + REPEATS):
-        problem = random_problem(seed, kind, price)
+        problem = random_problem(seed, kind, strictness)
         found, truth = Beam(width).decode(problem), Enumerate().decode(problem)
-        place = f"seed {seed}, {kind}, {price}"
+        place = f"seed {seed}, {kind}, {strictness}"
         certificate = found.certificate
         if truth.states is None:
             assert certificate.status in (Status.INFEASIBLE, Status.UNKNOWN), place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from library_problems import library_problem
-from problems_by_kind import KINDS, PRICES, random_problem
+from problems_by_kind import KINDS, STRICTNESS, random_problem
 from rules_by_hand import TESTS, ByHand, at_most_one, not_there
 
 from conseq.constraints.base import HARD, Constraint
@@ -77,16 +77,16 @@ def check_spans(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("price", PRICES)
-def test_sums_over_all_labellings(kind: str, price: str) -> None:
+@pytest.mark.parametrize("strictness", STRICTNESS)
+def test_sums_over_all_labellings(kind: str, strictness: str) -> None:
     for seed in range(REPEATS):
-        check(random_problem(seed, kind, price), seed, f"seed {seed}, {kind}, {price}")
+        check(random_problem(seed, kind, strictness), seed, f"seed {seed}, {kind}, {strictness}")
 
 
-@pytest.mark.parametrize("price", PRICES)
-def test_sums_under_the_rules_of_the_library(price: str) -> None:
+@pytest.mark.parametrize("strictness", STRICTNESS)
+def test_sums_under_the_rules_of_the_library(strictness: str) -> None:
     for seed in range(4 * REPEATS):
-        check(library_problem(seed, price), seed, f"seed {seed}, {price}")
+        check(library_problem(seed, strictness), seed, f"seed {seed}, {strictness}")
 
 
 @pytest.mark.parametrize("length", [0, 1])

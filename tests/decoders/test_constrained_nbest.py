@@ -8,7 +8,7 @@ import naive
 import numpy as np
 import pytest
 from library_problems import library_problem
-from problems_by_kind import KINDS, PRICES, random_problem
+from problems_by_kind import KINDS, STRICTNESS, random_problem
 from rules_by_hand import at_most_one
 
 from conseq.decoders.base import Limits
@@ -44,20 +44,20 @@ def check_complete(problem: Problem, found: list[Decoding], n: int, place: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("price", PRICES)
-def test_the_n_best_of_all_labellings(kind: str, price: str) -> None:
+@pytest.mark.parametrize("strictness", STRICTNESS)
+def test_the_n_best_of_all_labellings(kind: str, strictness: str) -> None:
     for seed in range(REPEATS):
-        problem = random_problem(seed, kind, price)
+        problem = random_problem(seed, kind, strictness)
         n = RANKS[seed % len(RANKS)]
-        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {kind}, {price}, n {n}")
+        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {kind}, {strictness}, n {n}")
 
 
-@pytest.mark.parametrize("price", PRICES)
-def test_the_n_best_under_the_rules_of_the_library(price: str) -> None:
+@pytest.mark.parametrize("strictness", STRICTNESS)
+def test_the_n_best_under_the_rules_of_the_library(strictness: str) -> None:
     for seed in range(4 * REPEATS):
-        problem = library_problem(seed, price)
+        problem = library_problem(seed, strictness)
         n = RANKS[seed % len(RANKS)]
-        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {price}, n {n}")
+        check_complete(problem, n_best_decodings(problem, n), n, f"seed {seed}, {strictness}, n {n}")
 
 
 def test_equal_scores_are_all_there() -> None:
@@ -92,7 +92,7 @@ def test_no_labelling_is_an_empty_list() -> None:
 def test_under_a_limit_bounds_are_honest(limits: Limits) -> None:
     stopped = 0
     for seed in range(3 * REPEATS):
-        problem, n = random_problem(seed, price=PRICES[seed % 3]), 6
+        problem, n = random_problem(seed, strictness=STRICTNESS[seed % 3]), 6
         expected, found = truth(problem), n_best_decodings(problem, n, limits)
         for k, d in enumerate(found):
             place = f"seed {seed}, rank {k}"

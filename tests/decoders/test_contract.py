@@ -231,7 +231,7 @@ HARD_CASES = {
     "nearly hard rules that contradict": "count(A) <= 0  penalty 1e6\ncount(A) >= 1  penalty 1e6",
     "the same rule many times": "if A then B  penalty 0.4\n" * 9 + "count(B) <= 1  penalty 0.3\n" * 9,
     "one counter on both sides": "tokens(A) + tokens(A) - tokens(A) <= tokens(A) - 1  penalty 0.7",
-    "prices too small to matter": "at most 1 segment of A  penalty 1e-12\nA is contiguous  penalty 1e-12",
+    "penalties too small to matter": "at most 1 segment of A  penalty 1e-12\nA is contiguous  penalty 1e-12",
 }
 
 

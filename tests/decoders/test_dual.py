@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems_by_kind import KINDS, PRICES, random_problem
+from problems_by_kind import KINDS, STRICTNESS, random_problem
 
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
@@ -46,23 +46,23 @@ def check(problem: Problem, found: Decoding, truth: Decoding, place: str) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("strictness", STRICTNESS)
 @pytest.mark.parametrize("options", [Dual(), Dual(width=0), Dual(width=1, widest=1)])
-def test_scores_and_bounds_against_all_labellings(kind: str, price: str, options: Dual) -> None:
+def test_scores_and_bounds_against_all_labellings(kind: str, strictness: str, options: Dual) -> None:
     for seed in range(REPEATS):
-        problem = random_problem(seed, kind, price)
+        problem = random_problem(seed, kind, strictness)
         limits = Limits(iterations=(1, 3, 40)[seed % 3])
         found = options.decode(problem, limits=limits)
-        check(problem, found, Enumerate().decode(problem), f"seed {seed}, {kind}, {price}")
+        check(problem, found, Enumerate().decode(problem), f"seed {seed}, {kind}, {strictness}")
 
 
 @pytest.mark.parametrize(
-    ("kind", "price", "least", "alone"),
+    ("kind", "strictness", "least", "alone"),
     [("sums", "soft", 0.98, 0.85), ("automata", "soft", 0.98, 0.85), ("any", "hard", 0.95, 0.6)],
 )
-def test_most_small_problems_are_settled(kind: str, price: str, least: float, alone: float) -> None:
+def test_most_small_problems_are_settled(kind: str, strictness: str, least: float, alone: float) -> None:
     """With the search almost all; by multipliers alone most."""
-    problems = [random_problem(seed, kind, price, length=5) for seed in range(100)]
+    problems = [random_problem(seed, kind, strictness, length=5) for seed in range(100)]
     truths = [Enumerate().decode(problem) for problem in problems]
     feasible = [p for p, truth in zip(problems, truths, strict=True) if truth.states is not None]
     for options, share in ((Dual(), least), (Dual(width=0), alone)):
@@ -242,9 +242,9 @@ def test_a_soft_rule_gives_way_when_it_is_cheap() -> None:
     assert cheap.labels == free.labels
     assert cheap.score == pytest.approx(free.score - 0.1)
     assert cheap.certificate.status is Status.OPTIMAL
-    dear = decoded(UNARY, Segments("at most", 1, "A", penalty=50.0), options=Dual(width=0))
-    assert dear.labels == ["A", "A", "A", "B"]
-    assert dear.certificate.status is Status.OPTIMAL
+    high = decoded(UNARY, Segments("at most", 1, "A", penalty=50.0), options=Dual(width=0))
+    assert high.labels == ["A", "A", "A", "B"]
+    assert high.certificate.status is Status.OPTIMAL
 
 
 def test_hard_automata() -> None:

@@ -23,7 +23,7 @@ SCHEMA = Schema(["a", "b", "c"], "plain")
 
 
 def long_problem(seed: int = 0, length: int = 20) -> Problem:
-    """Twenty tokens over three labels, each of which should make up one segment only, at a price."""
+    """Twenty tokens over three labels, each of which should make up one segment only, with a penalty."""
     rng = np.random.default_rng(seed)
     scores = Potentials.of(rng.normal(size=(length, 3)), rng.normal(size=(3, 3)))
     return Problems.of(scores, SCHEMA, [at_most_one(3, label, 1.5) for label in range(3)])[0]

@@ -63,11 +63,11 @@ def test_against_enumeration(method):
 
 @pytest.mark.parametrize("method", ["search", "ilp"])
 def test_a_knapsack(method):
-    """Each token may be relabelled at the price of its own rule: a dear start may allow a cheap end."""
+    """Each token may be relabelled at the cost of its own rule: a costly start may allow a cheap end."""
     for seed in range(15):
         rng = np.random.default_rng(seed)
         scores = Potentials.of(np.stack([rng.uniform(1, 9, 7), np.zeros(7)], axis=1))
-        rules = [not_there(2, t, 0, float(price)) for t, price in enumerate(rng.uniform(1, 9, 7))]
+        rules = [not_there(2, t, 0, float(penalty)) for t, penalty in enumerate(rng.uniform(1, 9, 7))]
         problem = Problems.of(scores, Schema(["a", "b"], "plain"), rules)[0]
         found = TwoStage(0.6, method).decode(problem)
         cost, score = problem.cost(problem.violations(found.states)), scores.score(found.states)

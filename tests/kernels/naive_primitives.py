@@ -90,18 +90,18 @@ class Automaton:
     penalty: float
 
     @property
-    def prices(self) -> np.ndarray:
+    def charges(self) -> np.ndarray:
         """penalty · cost, where 0 · inf is 0, [Q,A]."""
-        prices = np.zeros(self.cost.shape)
+        charges = np.zeros(self.cost.shape)
         paid = self.cost > 0
-        prices[paid] = self.penalty * self.cost[paid]
-        return prices
+        charges[paid] = self.penalty * self.cost[paid]
+        return charges
 
     def charged(self, symbols: list[int], state: int | None = None) -> float:
         """What is charged for symbols that are read from a state on."""
-        state, total, prices = self.start if state is None else state, 0.0, self.prices
+        state, total, charges = self.start if state is None else state, 0.0, self.charges
         for symbol in symbols:
-            total += float(prices[state, symbol])
+            total += float(charges[state, symbol])
             state = int(self.arcs[state, symbol])
         return total
 

@@ -83,7 +83,7 @@ def test_minimum_remaining_is_the_least_that_any_path_onwards_is_charged(seed: i
     read = rng.integers(0, 3, len(lattice.steps.pair))
     least = np.full((lattice.n_nodes, len(automaton.arcs)), np.nan)
     kernel.minimum_remaining(
-        lattice.graph, lattice.steps.first, read, automaton.arcs, automaton.prices, least
+        lattice.graph, lattice.steps.first, read, automaton.arcs, automaton.charges, least
     )
     for node in range(lattice.n_nodes):
         onwards = [[int(read[i]) for i in lattice.steps_on(path)] for path in lattice.paths(node)]

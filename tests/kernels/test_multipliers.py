@@ -5,6 +5,7 @@ from __future__ import annotations
 import naive_primitives
 import numpy as np
 import pytest
+from calling import called
 
 from conseq.kernels import multipliers as kernel
 from conseq.kernels.multipliers import IDLE, LEAST, PATIENCE, ROUNDS, SPREAD, STEP
@@ -124,10 +125,10 @@ def test_sums_and_what_their_multipliers_weigh_counters_with(seed: int) -> None:
     sums = naive_primitives.random_sums(rng, 3)
     counts = rng.integers(-3, 6, 3)
     x, weights = np.full(len(sums.limits), np.nan), np.full(3, np.nan)
-    kernel.totals(sums, counts, x)
+    called(kernel.totals)(sums, counts, x)
     assert x.tolist() == naive_primitives.weighted(sums, dict(enumerate(counts.tolist()))).tolist()
     base = rng.exponential(1, len(x))
     multipliers = np.where(rng.random(len(x)) < 0.3, base, rng.exponential(1, len(x)))
-    kernel.weigh(sums, multipliers, base, weights)
-    assert kernel.dot(weights, counts) == pytest.approx((multipliers - base) @ x)
-    assert kernel.dot(weights, counts) == pytest.approx(float(weights @ counts))
+    called(kernel.weigh)(sums, multipliers, base, weights)
+    assert called(kernel.dot)(weights, counts) == pytest.approx((multipliers - base) @ x)
+    assert called(kernel.dot)(weights, counts) == pytest.approx(float(weights @ counts))

@@ -51,7 +51,7 @@ class Case:
             self.lattice.steps.first,
             self.read,
             self.automaton.arcs,
-            self.automaton.prices,
+            self.automaton.charges,
             self.automaton.start,
         )
 
@@ -156,13 +156,13 @@ def test_states_with_the_same_future_are_one_node(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS[::2])
-@pytest.mark.parametrize("price", [0.0, 0.375])
+@pytest.mark.parametrize("each", [0.0, 0.375])
 def test_an_automaton_that_cannot_tell_paths_apart_leaves_the_lattice_as_it_was(
-    seed: int, price: float
+    seed: int, each: float
 ) -> None:
     """It charges the same at every step, whatever it reads in whatever state; labellings have as many."""
     automaton = naive_primitives.random_automaton(np.random.default_rng(seed))
-    case = Case(seed, replace(automaton, cost=np.full(automaton.cost.shape, price), penalty=1.0))
+    case = Case(seed, replace(automaton, cost=np.full(automaton.cost.shape, each), penalty=1.0))
     lattice, new = case.lattice, case.product()
     every = lattice.scored()
     if not every:
@@ -171,10 +171,10 @@ def test_an_automaton_that_cannot_tell_paths_apart_leaves_the_lattice_as_it_was(
     used = sorted({node for path in every for node in lattice.nodes(list(path))})
     assert new.nodes.tolist() == used
     assert new.edges.tolist() == sorted({e for path in every for e in path})
-    total = price * (lattice.length + 1)
+    total = each * (lattice.length + 1)
     for path, score in new.paths():
         assert score == pytest.approx(every[path] - total)
-    if price == 0:
+    if each == 0:
         assert new.graph.gains.tolist() == lattice.graph.gains[new.edges].tolist()
 
 

@@ -6,6 +6,7 @@ import naive_lattice as reference
 import naive_primitives as rules
 import numpy as np
 import pytest
+from calling import called
 from numba import config
 
 from conseq.kernels import lattice as lattice_kernel
@@ -218,7 +219,7 @@ def test_the_most_that_sums_can_become_is_no_less_than_what_they_are_in_the_end(
     lattice, multipliers = case.lattice, case.sums.limits[:, MULTIPLIER]
     (*_, count), states = case.run()
     for i in range(count):
-        assert states.bound[i] == pytest.approx(kernel.settle(case.sums, states.memory, i, False))
+        assert states.bound[i] == pytest.approx(called(kernel.settle)(case.sums, states.memory, i, False))
         counts = dict(enumerate(states.memory[i, : case.counters].tolist()))
         now = rules.weighted(case.sums, counts)
         for path in lattice.paths(int(states.place[i])):
@@ -242,11 +243,11 @@ def test_hash_keys_that_collide_are_told_apart() -> None:
     hashing = Hashing(*(np.zeros(8, dtype=np.int64) for _ in range(3)))
     for state in range(5):
         states.memory[5, 0] = states.memory[state, 0] = 10 * state
-        slot = kernel.slot_of(hashing, 1, 3, 0, states, 5)  # the same key for all
+        slot = called(kernel.slot_of)(hashing, 1, 3, 0, states, 5)  # the same key for all
         assert hashing.stamps[slot] == 0
         hashing.table[slot], hashing.stamps[slot], hashing.keys[slot] = state, 1, 3
     for state in range(5):
         states.memory[5, 0] = 10 * state
-        assert hashing.table[kernel.slot_of(hashing, 1, 3, 0, states, 5)] == state
-        assert hashing.stamps[kernel.slot_of(hashing, 1, 3, 1, states, 5)] == 0  # another node
-    assert kernel.slot_of(hashing, 2, 3, 0, states, 5) == 3  # another stamp: all is free
+        assert hashing.table[called(kernel.slot_of)(hashing, 1, 3, 0, states, 5)] == state
+        assert hashing.stamps[called(kernel.slot_of)(hashing, 1, 3, 1, states, 5)] == 0  # another node
+    assert called(kernel.slot_of)(hashing, 2, 3, 0, states, 5) == 3  # another stamp: all is free

@@ -8,6 +8,7 @@ import naive_chain as naive
 import naive_online as reference
 import numpy as np
 import pytest
+from calling import called
 
 from conseq.models import online as module
 from conseq.models.crf import ALGORITHMS, CRF, ChainModel, WarmStart
@@ -99,7 +100,7 @@ def test_the_gradient_of_one_batch_of_all_is_that_of_the_objective(seed):
     data = common.data(common.counted(Shard(chains.design, chains.labels, chains.offsets)))
     room = room_for(layout)
     everything = np.arange(len(data.offsets) - 1)
-    loss, _ = module.kernel.gradient(data, 0.4, everything, vector_of(layout, weights), room)
+    loss, _ = called(module.kernel.gradient)(data, 0.4, everything, vector_of(layout, weights), room)
     value, gradient = objective(weights)
     assert flat(layout, room.slope) == pytest.approx(gradient, abs=1e-9)
     assert loss + 0.4 * weights @ weights == pytest.approx(value)

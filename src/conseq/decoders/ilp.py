@@ -58,6 +58,9 @@ class ILP:
         best, states = first_answer(problem, hint)
         if states is None:
             return best.decoding(iterations=1 if problem.n_tokens else 0)
+        if not self.prune:  # Viterbi's labelling is for pruning
+            best = Best(problem, bound=best.bound, begun=best.begun)
+            best.offer(hint)
         potentials = problem.with_local_constraints
         nodes = self._solve(best, potentials, True, limits)
         before = None

@@ -1,4 +1,4 @@
-"""A program at other prices decodes as one that is made anew with them; nothing of the old prices is left."""
+"""A program with other penalties decodes as one made anew with them; nothing of the old ones is left."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from conseq.schema import Schema
 DRAWS = 10 if config.DISABLE_JIT else 150
 
 
-def other_prices(rng: np.random.Generator, n_rules: int) -> list[float]:
+def other_penalties(rng: np.random.Generator, n_rules: int) -> list[float]:
     """Free, soft and hard; now and then all of one kind."""
     kind = rng.random()
     if kind < 0.1:
@@ -43,11 +43,11 @@ def other_prices(rng: np.random.Generator, n_rules: int) -> list[float]:
 
 
 def anew(problems: Problems, penalties: list[float]) -> Problems:
-    """The same problem built from rules with these prices."""
+    """The same problem built from rules with these penalties."""
     rules = zip(problems.program.rules, penalties, strict=True)
-    priced = [replace(rule, penalty=penalty) for rule, penalty in rules]
+    changed = [replace(rule, penalty=penalty) for rule, penalty in rules]
     program = problems.program
-    return Problems(problems.potentials, Program.of(priced, program.schema, program.corpus))
+    return Problems(problems.potentials, Program.of(changed, program.schema, program.corpus))
 
 
 def same(found: Decodings, expected: Decodings) -> None:
@@ -61,51 +61,51 @@ def same(found: Decodings, expected: Decodings) -> None:
 
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("decoder", ["auto", "lazy"])
-def test_repriced_again_and_again_it_decodes_as_one_made_anew(decoder, part):
+def test_with_other_penalties_again_and_again_it_decodes_as_one_made_anew(decoder, part):
     for seed in range(part, DRAWS, 5):
         rng = np.random.default_rng(seed)
         problems = random_problems(seed)
         program = problems.program
         decode_all(problems, decoder)  # so that all that is kept with the program is there
         for _ in range(3):
-            prices = other_prices(rng, len(program.rules))
-            program = program.with_penalties(prices)
+            penalties = other_penalties(rng, len(program.rules))
+            program = program.with_penalties(penalties)
             found = decode_all(Problems(problems.potentials, program), decoder)
-            same(found, decode_all(anew(problems, prices), decoder))
+            same(found, decode_all(anew(problems, penalties), decoder))
 
 
 @pytest.mark.parametrize("seed", range(5 if config.DISABLE_JIT else 40))
-def test_a_repriced_problem_is_solved(seed):
-    """Against all labellings, scored with the new prices."""
+def test_a_problem_with_other_penalties_is_solved(seed):
+    """Against all labellings, scored with the new penalties."""
     rng = np.random.default_rng(1000 + seed)
     problems = random_problems(1000 + seed)
-    prices = other_prices(rng, len(problems.program.rules))
-    repriced = Problems(problems.potentials, problems.program.with_penalties(prices))
-    found = decode_all(repriced, "auto")
-    for i, problem in enumerate(anew(problems, prices)):
+    penalties = other_penalties(rng, len(problems.program.rules))
+    other = Problems(problems.potentials, problems.program.with_penalties(penalties))
+    found = decode_all(other, "auto")
+    for i, problem in enumerate(anew(problems, penalties)):
         best = float(all_scores(problem, all_labellings(problem)).max())
         assert found.scores[i] == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("decoder", ["dual", "ilp", "twostage", "beam", "viterbi"])
-def test_every_other_decoder_sees_the_new_prices(decoder):
+def test_every_other_decoder_sees_the_new_penalties(decoder):
     for seed in range(2 if config.DISABLE_JIT else 8):
         rng = np.random.default_rng(seed)
         problems = random_problems(2000 + seed)
         decode_all(problems, decoder)
-        prices = other_prices(rng, len(problems.program.rules))
-        found = decode_all(Problems(problems.potentials, problems.program.with_penalties(prices)), decoder)
-        expected = decode_all(anew(problems, prices), decoder)
+        penalties = other_penalties(rng, len(problems.program.rules))
+        found = decode_all(Problems(problems.potentials, problems.program.with_penalties(penalties)), decoder)
+        expected = decode_all(anew(problems, penalties), decoder)
         np.testing.assert_array_equal(found.scores, expected.scores)
         np.testing.assert_array_equal(found.bounds, expected.bounds)
 
 
-def test_the_first_program_keeps_its_prices():
+def test_the_first_program_keeps_its_penalties():
     for seed in range(5 if config.DISABLE_JIT else 30):
         rng = np.random.default_rng(seed)
         problems = random_problems(3000 + seed)
         before = decode_all(problems)
-        other = problems.program.with_penalties(other_prices(rng, len(problems.program.rules)))
+        other = problems.program.with_penalties(other_penalties(rng, len(problems.program.rules)))
         decode_all(Problems(problems.potentials, other))
         same(decode_all(problems), before)
 
@@ -116,10 +116,10 @@ def test_a_rule_that_was_free_is_charged_once_it_costs_something():
     scores = Potentials.of([[2.0, 0.0], [0.0, 2.0]] * 2 + [[2.0, 0.0]])
     program = Program.of([Segments("at most", 1, "a", penalty=0.0)], schema, corpus)
     assert decode_all(Problems(scores, program))[0].labels == list("ababa")
-    dear = program.with_penalties([HARD])
-    assert decode_all(Problems(scores, dear))[0].violations == {}
-    assert decode_all(Problems(scores, dear.with_penalties([0.0])))[0].labels == list("ababa")
-    middling = decode_all(Problems(scores, dear.with_penalties([0.0]).with_penalties([1.5])))[0]
+    hard = program.with_penalties([HARD])
+    assert decode_all(Problems(scores, hard))[0].violations == {}
+    assert decode_all(Problems(scores, hard.with_penalties([0.0])))[0].labels == list("ababa")
+    middling = decode_all(Problems(scores, hard.with_penalties([0.0]).with_penalties([1.5])))[0]
     assert middling.labels == list("ababa")
     assert middling.score == 10 - 2 * 1.5
     expected = decode_all(Problems(scores, program.with_penalties([2.5])))[0]
@@ -137,11 +137,11 @@ def large(seed: int) -> tuple[Problems, list[Constraint]]:
 
 
 def test_two_threads_at_once_get_what_one_gets():
-    """Both reprice the same program, decode, and grow what is shared between its prices."""
+    """Both change the penalties of one program, decode, and grow what is shared between them."""
     for seed in range(1 if config.DISABLE_JIT else 6):
         problems, rules = large(seed)
         rng = np.random.default_rng(seed)
-        prices = [rng.choice([0.0, 0.3, 1.0, 2.5], len(rules)).tolist() for _ in range(8)]
+        choices = [rng.choice([0.0, 0.3, 1.0, 2.5], len(rules)).tolist() for _ in range(8)]
 
         def answer(penalties: list[float], problems: Problems = problems) -> Decodings:
             return decode_all(
@@ -149,8 +149,8 @@ def test_two_threads_at_once_get_what_one_gets():
             )
 
         with ThreadPoolExecutor(2) as pool:
-            found = list(pool.map(answer, prices))
-        for penalties, one in zip(prices, found, strict=True):
+            found = list(pool.map(answer, choices))
+        for penalties, one in zip(choices, found, strict=True):
             same(one, decode_all(anew(problems, penalties), "lazy"))
 
 
