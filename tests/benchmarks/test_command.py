@@ -127,7 +127,7 @@ def test_without_matplotlib_the_race_goes_on_without_a_picture(run, tmp_path, mo
         (["full", "--sets", "a,c"], "full has no set 'c'; there are: a, b"),
         (["full", "--sets", ","], "--sets is empty; there are: a, b"),
         (["race", "--sets", "a"], "race takes all data sets that are there; leave --sets out"),
-        (["speed-of-light"], "there is no benchmark 'speed-of-light'; there are: crf, "),
+        (["speed-of-light"], "there is no benchmark 'speed-of-light'; there are: cold-start, crf, "),
         (["race", "--plot", "race.png"], "race has no picture; leave --plot out"),
         (["full", "--plot", "no/where/race.png"], "there is no directory no/where for --plot"),
         (["full", "--markdown", "no/where/race.md"], "there is no directory no/where for --markdown"),
