@@ -79,6 +79,7 @@ class _Descent:
         self.best_point = self.point
         self.refused: set[int] = set()
         self.spread = _spread(dual.lattice.graph.gains)
+        self.state = kernel.descent(self.spread)
         self.iterations = 1.0
 
     def solve(self, active: list[int]) -> list[int] | None:
@@ -92,31 +93,45 @@ class _Descent:
         new = self._descend(set(active))
         if new or not self.options.width or self.best.is_done(self.limits):
             return [*new]
-        return [*self._search(active, set(active))]
+        new = self._search(active, set(active))
+        self.point, self.state = self.best_point, kernel.descent(self.spread)  # begin again with long steps
+        return [*new]
 
     def _descend(self, active: set[int]) -> set[int]:
-        """Steps down from the best point so far; primitives not active that a labelling met violates."""
-        point = np.append(self.best_point, np.zeros(len(self.dual) - len(self.best_point)))
-        state, self.best_point = kernel.descent(self.spread), point
-        while self.iterations < self.limits.iterations and not self.best.is_done(self.limits):
+        """Steps down from the point so far; primitives not active that a labelling met violates.
+
+        At the first point the labelling is the one that brought new primitives in, so that is no iteration.
+        """
+        point, moved = self._grown(self.point), False
+        self.best_point = self._grown(self.best_point)
+        while not self.best.is_done(self.limits):
             bound, excess, states = self.dual.value(point)
-            self.iterations += 1
             self.best.prove(bound)
             if states is None or bound == -np.inf:
                 return set()
+            self.iterations += moved
             self.best.offer(states)
-            if kernel.note(state, bound):
+            if (moved or not self.state[kernel.ROUNDS]) and kernel.note(self.state, bound):
                 self.best_point = point
             new = set(violated(self.best.problem, states)) - active
-            if new or self.best.closed or state[kernel.STEP] < self.options.shortest:
+            self.point = point
+            if new or self.best.closed or self._is_stuck():
                 return new
-            if self.best.states is None and state[kernel.ROUNDS] >= self.options.lost and self.options.width:
-                return set()  # where there is no labelling, the dual falls forever
-            point = point.copy()
-            gap = kernel.gap_to_close(state, bound, self.best.score)
+            point, moved = point.copy(), True
+            gap = kernel.gap_to_close(self.state, bound, self.best.score)
             if not kernel.move(point, excess, self.dual.lower, self.dual.upper, gap):
                 return set()
         return set()
+
+    def _grown(self, point: Floats) -> Floats:
+        """The point with zeros for the multipliers that came later."""
+        return np.append(point, np.zeros(len(self.dual) - len(point)))
+
+    def _is_stuck(self) -> bool:
+        """Whether the dual cannot be lowered much, or there is no labelling, where it falls forever."""
+        lost = self.best.states is None and self.state[kernel.ROUNDS] >= self.options.lost
+        short = self.state[kernel.STEP] < self.options.shortest
+        return bool(short or (lost and self.options.width) or self.iterations >= self.limits.iterations)
 
     def _search(self, active: list[int], known: set[int]) -> set[int]:
         """Beams, wider and wider; primitives not active that a labelling met violates."""
