@@ -402,13 +402,14 @@ class Reader:
         return least
 
     def over(self, states: Ints, edges: Ints) -> tuple[Ints, Floats]:
-        """The automaton's states after edges, and what it charges on them; one state per edge, or alike
-        shapes."""
-        cost = np.zeros(np.broadcast_shapes(states.shape, edges.shape))
-        begins, lengths = self.lattice.steps.first[edges], np.diff(self.lattice.steps.first)[edges]
-        for k in range(int(lengths.max(initial=0))):
-            symbol = self.read[np.where(k < lengths, begins + k, begins)]
-            going = k < lengths
+        """The automaton's states after edges, one each, and what it charges on them."""
+        first = self.lattice.steps.first
+        begins, lengths = first[edges], first[edges + 1] - first[edges]
+        symbol = self.read[begins]  # every edge takes a step or more
+        cost, states = self.cost[states, symbol], self.next[states, symbol]
+        for k in range(1, int(lengths.max(initial=0))):
+            going = lengths > k
+            symbol = self.read[np.where(going, begins + k, begins)]
             cost = cost + np.where(going, self.cost[states, symbol], 0.0)
             states = np.where(going, self.next[states, symbol], states)
         return states, cost

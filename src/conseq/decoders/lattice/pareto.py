@@ -52,7 +52,6 @@ def cheapest(
     """
     growth = Growth(lattice, readers)
     dropped = np.inf
-    rest = lattice.completions[0]
     for level in range(lattice.n_tokens + 2):
         paths = growth.at(level)
         if paths is None:
@@ -62,8 +61,7 @@ def cheapest(
             return Found(None, dropped, is_complete=False)
         if level == lattice.n_tokens + 1:
             return _best(growth, paths)
-        further = growth.keep(paths)
-        further = further.take(further.score + rest[further.node] >= floor)
+        further = growth.keep(paths, floor)
         least = further.cost + further.remaining
         dropped = min(dropped, float(least[least > ceiling].min(initial=np.inf)))
         growth.wait(further.take(least <= ceiling))

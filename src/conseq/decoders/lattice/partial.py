@@ -65,15 +65,22 @@ class Growth:
         columns: list[Any] = [np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)]
         return PartialPaths(*columns)
 
-    def keep(self, paths: PartialPaths) -> PartialPaths:
-        """Extend these by every edge out of their nodes; the extended ones, which may be put to wait."""
+    def keep(self, paths: PartialPaths, floor: float = -np.inf) -> PartialPaths:
+        """Extend these by every edge out of their nodes; the extended ones, which may be put to wait.
+
+        Those whose score does not reach the floor, whatever follows, are left out.
+        """
         first = self.lattice.graph.first
         number = np.diff(first)[paths.node]
         item = np.repeat(np.arange(len(paths.node)), number)
         within = np.arange(len(item)) - np.repeat(np.cumsum(number) - number, number)
         edge = first[paths.node][item] + within
         node = self.lattice.graph.targets[edge]
-        score, cost = paths.score[item] + self.lattice.graph.gains[edge], paths.cost[item]
+        score = paths.score[item] + self.lattice.graph.gains[edge]
+        if floor > -np.inf:
+            high = score + self.lattice.completions[0][node] >= floor
+            item, edge, node, score = item[high], edge[high], node[high], score[high]
+        cost = paths.cost[item]
         memory, remaining = paths.memory[:, item], np.zeros(len(item))
         for m, reader in enumerate(self.readers):
             memory[m], charged = reader.over(memory[m], edge)
@@ -87,6 +94,9 @@ class Growth:
     def wait(self, paths: PartialPaths) -> None:
         """Let extended paths wait for their position."""
         levels = self.level_of[paths.node]
+        if len(levels) and levels.min() == levels.max():
+            self.waiting[levels[0]].append(paths)
+            return
         for level in np.unique(levels).tolist():
             self.waiting[level].append(paths.take(levels == level))
 
