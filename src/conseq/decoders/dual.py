@@ -50,7 +50,7 @@ class Dual:
 
     name: ClassVar[str] = "dual"
 
-    shortest: float = 1e-3
+    shortest: float = 0.1
     lost: int = 30
     width: int = 32
     widest: int = 512

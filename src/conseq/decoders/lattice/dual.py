@@ -13,14 +13,12 @@ whatever is brought in. All multipliers stand in one vector, in the order in whi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton, Linear
-from conseq.decoders.lattice.lattice import Lattice
-from conseq.kernels.lattice import Graph, Steps
+from conseq.decoders.lattice.lattice import Lattice, label_groups, over_groups
 from conseq.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -103,7 +101,7 @@ class Subproblem:
         charge = problem.charges[p]
         assert isinstance(charge.primitive, Automaton)
         groups = label_groups(charge.primitive)
-        plain = over_groups(lattice, groups)
+        plain, _, _ = over_groups(lattice, groups)
         read = plain.under(plain.reader(problem, charge), most_states=most_states)
         return cls(read, groups[problem.label_of])
 
@@ -133,32 +131,3 @@ class Subproblem:
         slope[wanted] -= 1
         slope[found] += 1
         return shifted.best_score
-
-
-@lru_cache(maxsize=1024)
-def label_groups(automaton: Automaton) -> Ints:
-    """The group of each label, [Y]: labels are in one if all steps from them and to them are read alike."""
-    steps = automaton.steps
-    size = steps.shape[1] - 1
-    seen = np.concatenate([steps[:, :size].swapaxes(0, 1), steps[:, :, :size].transpose(2, 0, 1)], axis=1)
-    _, group = np.unique(seen.reshape(size, -1), axis=0, return_inverse=True)
-    return group.reshape(-1)
-
-
-def over_groups(lattice: Lattice, group_of: Ints) -> Lattice:
-    """The lattice of a chain with groups of labels as states, all gains 0; a group stands for one of its
-    labels."""
-    size, n_groups = lattice.n_labels + 1, int(group_of.max(initial=-1)) + 1
-    groups = np.append(group_of, n_groups)
-    before, after = groups[lattice.steps.pair // size], groups[lattice.steps.pair % size]
-    width = n_groups + 1
-    key = (lattice.steps.token * width + before) * width + after
-    keys, first_step = np.unique(key, return_index=True)
-    token, before, after = keys // (width * width), keys // width % width, keys % width
-    nodes, place = np.unique(np.append(0, (token + 1) * width + after), return_inverse=True)
-    sources = np.searchsorted(nodes, np.where(token == 0, 0, token * width + before))
-    first = np.searchsorted(sources, np.arange(len(nodes) + 1)).astype(np.int64)
-    graph = Graph(first, place.reshape(-1)[1:].astype(np.int64), np.zeros(len(keys)))
-    state = np.where(after < n_groups, after, -1).astype(np.int32)
-    steps = Steps(np.arange(len(keys) + 1), lattice.steps.pair[first_step], token, state)
-    return Lattice(graph, steps, np.minimum(nodes // width, lattice.n_tokens), n_groups, lattice.n_labels)

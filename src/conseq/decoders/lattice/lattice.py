@@ -14,13 +14,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.constraints.primitives import Linear, Primitive
+from conseq.constraints.primitives import Automaton, Linear, Primitive
 from conseq.constraints.program import Charge
 from conseq.errors import ConseqError, ScoreError
 from conseq.kernels import lattice as kernel
@@ -36,6 +36,8 @@ States = NDArray[np.int32]
 FIRST_ROOM = 1 << 12
 EDGES_PER_STATE = 64
 """A lattice may have this many times the limit of states as edges."""
+MOST_ARCS = 5_000_000
+"""Edges times states of an automaton up to which its minimum remaining cost is exact."""
 MOST_CELLS = 20_000_000
 """Nodes that edges reach across times states of an automaton, for which a table is kept."""
 
@@ -334,7 +336,7 @@ class Lattice:
         paid = automaton.cost > 0
         cost[paid] = charge.penalty * automaton.cost[paid]
         read = self.reads(problem, automaton)
-        return Reader(self, read, automaton.next.astype(np.int64), cost, automaton.start)
+        return Reader(self, read, automaton.next.astype(np.int64), cost, automaton.start, automaton)
 
     def under(self, reader: Reader, floor: float = -np.inf, most_states: float = np.inf) -> Lattice:
         """The same labellings with a primitive charged, without those that it takes below the floor.
@@ -387,6 +389,7 @@ class Reader:
     next: Ints  # [Q,A], the state after each symbol in each state
     cost: Floats  # [Q,A], penalty · violation that is charged there; inf where a hard primitive is broken
     start: int
+    automaton: Automaton | None = None  # with which labels may be grouped
 
     @property
     def machine(self) -> product.Machine:
@@ -395,10 +398,20 @@ class Reader:
 
     @cached_property
     def minimum_remaining(self) -> Floats:
-        """The least that it still charges at each node in each of its states, [B,Q]; inf: no path is left."""
+        """The least that it still charges at each node in each of its states, [B,Q]; inf: no path is left.
+
+        On the large lattice of a chain, a lower bound of it: over groups of labels that it cannot tell apart.
+        """
         lattice = self.lattice
+        large = lattice.n_edges * len(self.next) > MOST_ARCS
+        if self.automaton is None or not large or len(lattice.steps.pair) > lattice.n_edges:
+            return self._least(lattice, self.read)
+        small, node_of, first_step = over_groups(lattice, label_groups(self.automaton))
+        return self._least(small, self.read[first_step])[node_of]
+
+    def _least(self, lattice: Lattice, read: Ints) -> Floats:
         least = np.empty((lattice.n_nodes, len(self.next)))
-        kernel.minimum_remaining(lattice.graph, lattice.steps.first, self.read, self.next, self.cost, least)
+        kernel.minimum_remaining(lattice.graph, lattice.steps.first, read, self.next, self.cost, least)
         return least
 
     def over(self, states: Ints, edges: Ints) -> tuple[Ints, Floats]:
@@ -490,3 +503,37 @@ def _check_segments(segments: Sequence[Segment], n_tokens: int, n_labels: int) -
             )
         if not segment.score < np.inf:
             raise ScoreError(f"{segment} has a score that is +inf or not a number; give a number, or -inf")
+
+
+@lru_cache(maxsize=1024)
+def label_groups(automaton: Automaton) -> Ints:
+    """The group of each label, [Y]: labels are in one if all steps from them and to them are read alike."""
+    steps = automaton.steps
+    size = steps.shape[1] - 1
+    seen = np.concatenate([steps[:, :size].swapaxes(0, 1), steps[:, :, :size].transpose(2, 0, 1)], axis=1)
+    _, group = np.unique(seen.reshape(size, -1), axis=0, return_inverse=True)
+    return group.reshape(-1)
+
+
+def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Lattice, Ints, Ints]:
+    """The lattice of a chain with groups of labels as states, all gains 0; a group stands for one of its labels.
+
+    Also the new node that each old one belongs to, [B], and an old step for each new one.
+    """
+    size, n_groups = lattice.n_labels + 1, int(group_of.max(initial=-1)) + 1
+    groups, width = np.append(group_of, n_groups), n_groups + 1
+    before, after = groups[lattice.steps.pair // size], groups[lattice.steps.pair % size]
+    key = (lattice.steps.token * width + before) * width + after
+    keys, first_step = np.unique(key, return_index=True)
+    token, before, after = keys // (width * width), keys // width % width, keys % width
+    nodes, place = np.unique(np.append(0, (token + 1) * width + after), return_inverse=True)
+    sources = np.searchsorted(nodes, np.where(token == 0, 0, token * width + before))
+    first = np.searchsorted(sources, np.arange(len(nodes) + 1)).astype(np.int64)
+    graph = Graph(first, place.reshape(-1)[1:].astype(np.int64), np.zeros(len(keys)))
+    state = np.where(after < n_groups, after, -1).astype(np.int32)
+    steps = Steps(np.arange(len(keys) + 1), lattice.steps.pair[first_step], token, state)
+    node_of = np.zeros(lattice.n_nodes, dtype=np.int64)
+    entered = (lattice.steps.token + 1) * width + groups[lattice.steps.pair % size]
+    node_of[lattice.graph.targets] = np.searchsorted(nodes, entered)
+    position = np.minimum(nodes // width, lattice.n_tokens)
+    return Lattice(graph, steps, position, n_groups, lattice.n_labels), node_of, first_step
