@@ -516,7 +516,7 @@ def label_groups(automaton: Automaton) -> Ints:
 
 
 def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Lattice, Ints, Ints]:
-    """The lattice of a chain with groups of labels as states, all gains 0; a group stands for one label of it.
+    """The lattice of a chain with groups of labels as states, all gains 0; a group stands for a label of it.
 
     Also the new node that each old one belongs to, [B], and an old step for each new one.
     """
