@@ -533,7 +533,8 @@ def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Lattice, Ints, Ints]:
     state = np.where(after < n_groups, after, -1).astype(np.int32)
     steps = Steps(np.arange(len(keys) + 1), lattice.steps.pair[first_step], token, state)
     node_of = np.zeros(lattice.n_nodes, dtype=np.int64)
-    entered = (lattice.steps.token + 1) * width + groups[lattice.steps.pair % size]
+    last = lattice.steps.first[1:] - 1
+    entered = (lattice.steps.token[last] + 1) * width + groups[lattice.steps.pair[last] % size]
     node_of[lattice.graph.targets] = np.searchsorted(nodes, entered)
     position = np.minimum(nodes // width, lattice.n_tokens)
     return Lattice(graph, steps, position, n_groups, lattice.n_labels), node_of, first_step
