@@ -2,59 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from benchmarks import BENCHMARKS, Benchmark
-from conseq.cli.options import AsJson
+from conseq.cli.grouping import grouped
+from conseq.cli.options import option
 from conseq.cli.outcome import misused
 from conseq.cli.show import show, show_table
-from conseq.io.atomic import emit
-from experiments.measuring import (
-    DataFolder,
-    MarkdownFile,
-    Quick,
-    check_outputs,
-    data_folder,
-    plottable,
-    run_program,
-    show_list,
-    tell,
-)
+from experiments.measuring import Outputs, find, run_program, show_list
 
 PROGRAM = "python -m benchmarks"
 
 
+@grouped
 def bench(
+    *,
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Which benchmark; without a name they are listed."),
+        str | None, typer.Argument(metavar="NAME", help="Which benchmark; without a name they are listed.")
     ] = None,
-    data: DataFolder = None,
-    quick: Quick = False,
-    sets: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,…",
-            help="The data sets to race on, for crf; if not given all that are there.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: AsJson = False,
-    markdown: MarkdownFile = None,
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a picture (PNG) of the objective over time, for crf; needs matplotlib.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
+    sets: str | None = option(
+        None, None, "NAME,…", "The data sets to race on, for crf; if not given all that are there."
+    ),
+    outputs: Outputs,
+    plot: str | None = option(
+        None, None, "FILE", "Write a picture (PNG) of the objective over time, for crf; needs matplotlib."
+    ),
+) -> None:  # fmt: skip
     """Race other toolkits, measure quality on public data.
 
     \b
@@ -66,25 +44,11 @@ def bench(
       python -m benchmarks presets --data ~/data --json
     """
     if name is None:
-        abouts = [[n, b.about] for n, b in BENCHMARKS.items()]
-        show_list(["benchmark", "what it measures"], abouts, PROGRAM)
+        show_list(["benchmark", "what it measures"], BENCHMARKS, PROGRAM)
         return
-    if name not in BENCHMARKS:
-        misused(f"there is no benchmark {name!r}; there are: {', '.join(BENCHMARKS)}")
-    benchmark = BENCHMARKS[name]
+    benchmark = find(name, "benchmark", BENCHMARKS)
     chosen = {} if sets is None else {"sets": _sets(name, benchmark, sets)}
-    check_outputs(markdown, plot)
-    folder = data_folder(data)
-    plot = plottable(plot, name, benchmark.plot)
-    result = benchmark.run(data=folder, quick=quick, say=tell, **chosen)
-    if as_json:
-        print(json.dumps(result, ensure_ascii=False))
-    else:
-        _show(benchmark, result)
-    if markdown is not None:
-        emit(markdown, benchmark.markdown(result))
-    if plot is not None and benchmark.plot is not None:
-        benchmark.plot(result, plot)
+    outputs.measure(name, benchmark, plot, partial(_show, benchmark), **chosen)
 
 
 def _sets(name: str, benchmark: Benchmark, given: str) -> list[str]:

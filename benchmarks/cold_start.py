@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.presets import file_of
 from conseq.errors import ConseqError, DataError
-from conseq.io import read_columns, write_columns
+from conseq.io import read, write
 from experiments.machine import describe
 
 DATA = "cora"
@@ -95,7 +95,7 @@ def _compiled(cache: Path) -> int:
 def _first(path: Path, count: int, place: Path) -> Path:
     """A file with the first sequences of another."""
     few = place / "train.tsv"
-    write_columns(read_columns(path).select(range(count)), few)
+    write(read(path, "columns").select(range(count)), few, "columns")
     return few
 
 

@@ -22,12 +22,12 @@ from benchmarks.crf_peer import Given, package, per_evaluation
 from benchmarks.crf_peer import measure as measure_crfsuite
 from benchmarks.presets import TASKS, Task, file_of, read
 from benchmarks.timing import best, timed
-from conseq.corpus import Corpus
+from conseq.corpus import Column, Corpus
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError
 from conseq.features import Template, preset
 from conseq.labeller import SequenceLabeller
-from conseq.labeller.training import training_labels
+from conseq.labeller.training import TrainingData
 from conseq.metrics import evaluate
 from conseq.schema import Schema, Scheme, convert_column
 from experiments.machine import describe
@@ -121,12 +121,12 @@ class Race:
 
     @classmethod
     def of(cls, name: str, task: Task, train: Corpus, test: Corpus) -> Race:
-        labels, source = training_labels(train, "auto")
-        if source is Scheme.IOB1:
+        data = TrainingData.of(train, "auto")
+        if data.source is Scheme.IOB1:
             given = convert_column(test.full_labels(), test.offsets, Scheme.IOB1, Scheme.BIO)
-            test, source = replace(test, labels=given), Scheme.BIO
-        schema = Schema(labels.vocabulary.names, source)
-        return cls(name, task, replace(train, labels=labels), test, schema, LIMITS.get(name))
+            test = replace(test, labels=given)
+        labelled = replace(train, labels=Column(data.ids(train), data.labels))
+        return cls(name, task, labelled, test, data.schema, LIMITS.get(name))
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:

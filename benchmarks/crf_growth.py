@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import timed
 from conseq.corpus import Column, Corpus
 from conseq.features import FeatureExtractor, parse_templates, preset
-from conseq.models.layout import observe
+from conseq.models.layout import Shard, observe
 from conseq.models.objective import ChainObjective
 from conseq.models.trainer import Sample
 from conseq.vocabulary import Vocabulary
@@ -66,7 +66,7 @@ def problem(corpus: Corpus, threads: int, added: int = 0) -> tuple[Row, Callable
     given = (design, labels.ids, corpus.offsets)
     layout, observed = observe(*given, len(labels.vocabulary), boundaries=False)
     weights = np.random.default_rng(0).normal(scale=SPREAD, size=layout.size)
-    objective = ChainObjective(Sample.of(*given, layout, observed), c2=1.0, threads=threads)
+    objective = ChainObjective(Sample([Shard(*given)], layout, observed), c2=1.0, threads=threads)
     size = {
         "sequences": len(corpus),
         "tokens": corpus.n_tokens,

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import crf_user
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError
-from conseq.io import write_columns
+from conseq.io import write
 
 WARM_UP = 200
 """Sequences of a first run of conseq, so that its kernels lie compiled on disk."""
@@ -82,8 +82,8 @@ def measure(train: Corpus, threads: int, say: Callable[[str], None] = print) -> 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "template").write_text(TEMPLATE)
-        write_columns(train, folder / "train.tsv")
-        write_columns(train.select(range(min(WARM_UP, len(train)))), folder / "small.tsv")
+        write(train, folder / "train.tsv", "columns")
+        write(train.select(range(min(WARM_UP, len(train)))), folder / "small.tsv", "columns")
         watched([*_conseq(folder, "small.tsv", threads), "--max-iterations", "3"])
         ours = watched(_conseq(folder, "train.tsv", threads))
         peer = watched([sys.executable, "-P", crf_user.__file__, *_paths(folder, "train.tsv", "peer")])

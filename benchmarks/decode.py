@@ -39,7 +39,7 @@ from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import Lazy
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.metrics import evaluate_ids
@@ -131,7 +131,7 @@ def _read(folder: Path, split: str) -> Corpus:
     path = folder / f"{split}.tsv"
     if not path.is_file():
         raise DataError(f"there is no {split}.tsv in {folder}; the race of decoders needs it")
-    return read_columns(path, ("word", "label"))
+    return read(path, "columns", columns=("word", "label"))
 
 
 def _trained(name: str, folder: Path, say: Say) -> SequenceLabeller:

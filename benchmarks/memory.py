@@ -24,7 +24,7 @@ from benchmarks.presets import file_of
 from benchmarks.timing import best, timed
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError, DataError
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.models.memory import MemoryLearner
 from conseq.models.trigrams import TrigramClasses
 from conseq.models.windows import BOUNDARY, windows
@@ -102,7 +102,7 @@ def _is_there(folder: Path) -> bool:
 def _read(folder: Path, split: str, task: Task) -> Corpus:
     path = file_of(folder, split)
     assert path is not None
-    return read_columns(path, task.columns)
+    return read(path, "columns", columns=task.columns)
 
 
 # ── instances ───────────────────────────────────────────────────────────────────────────────────

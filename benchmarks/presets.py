@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conseq import io
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import read_columns
 from conseq.labeller import SequenceLabeller
 from experiments.machine import describe
 
@@ -84,7 +84,7 @@ def file_of(folder: Path, split: str) -> Path | None:
 def read(folder: Path, split: str, task: Task) -> Corpus | None:
     """A split of a data set, if it is there."""
     path = file_of(folder, split)
-    return None if path is None else read_columns(path, task.columns)
+    return None if path is None else io.read(path, "columns", columns=task.columns)
 
 
 def table(result: dict[str, Any]) -> list[list[str]]:

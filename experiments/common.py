@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.metrics import paired_bootstrap
 from conseq.metrics.counts import Labellings
 from conseq.schema import AUTO, Schema, Scheme
@@ -41,7 +41,7 @@ def _read(folder: Path, split: str, columns: Sequence[str]) -> Corpus:
     for suffix in (".tsv", ".tsv.gz"):
         path = folder / f"{split}{suffix}"
         if path.is_file():
-            return read_columns(path, columns)
+            return read(path, "columns", columns=columns)
     raise DataError(f"there is no {split}.tsv here; the experiment needs it", path=folder)
 
 

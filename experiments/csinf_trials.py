@@ -227,7 +227,7 @@ class Study:
     def _predictions(self, found: Classified, offsets: Ints) -> Predictions:
         trigrams, _ = self._classes
         shares = Distributions.of(range(len(trigrams)), found.indptr, found.cls, found.share, found.winner)
-        return Predictions.of(trigrams, shares, offsets, cores())
+        return Predictions.of(trigrams, shares, offsets)
 
     # ── measuring ───────────────────────────────────────────────────────────────────────────────
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def found(name: str) -> Any:
             continue
         for part in parts[cut:]:
             thing = getattr(thing, part)
-        return thing
+        return thing.func if isinstance(thing, cached_property) else thing
     raise ModuleNotFoundError(name)
 
 

@@ -16,7 +16,7 @@ from conseq import persist
 from conseq.corpus import Corpus
 from conseq.datasets import citations
 from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError, SchemaError, TemplateError
-from conseq.labeller import FitReport, SequenceLabeller, core
+from conseq.labeller import FitReport, SequenceLabeller, base
 from conseq.models.crf import ALGORITHMS, Progress
 
 NAMES = ["Ann", "Bob", "Cleo", "Dora", "Emil"]
@@ -430,11 +430,11 @@ class TestBatches:
         sequences = [*NEW, [], *NEW[:3]]
         allowed = [None] * len(NEW) + [[]] + [[["O"], *[None] * (len(s) - 1)] for s in NEW[:3]]
         whole = _answers(fitted, sequences, allowed)
-        monkeypatch.setattr(core, "BATCH", size)
+        monkeypatch.setattr(base, "BATCH", size)
         assert _answers(fitted, sequences, allowed) == whole
 
     def test_messages_count_from_the_first_sequence(self, fitted, monkeypatch):
-        monkeypatch.setattr(core, "BATCH", 2)
+        monkeypatch.setattr(base, "BATCH", 2)
         corpus = Corpus.from_sequences([["Ann"], ["Bob"], ["Lee"]], [["O"], [""], ["I-PER"]])
         with pytest.raises(InfeasibleError, match=r"sequence 2 \(from 0"):
             fitted.predict(corpus, partial=True)

@@ -13,7 +13,7 @@ from conseq.corpus import Corpus
 from conseq.datasets import citations
 from conseq.decoders.base import Limits
 from conseq.errors import ConseqError
-from conseq.labeller import SequenceLabeller, answers, core
+from conseq.labeller import SequenceLabeller, answers, base
 
 WORDS = [["Ann", "likes", "Rome", "."], ["Bob", "Lee", "leaves", "Oslo", "."], ["Ann", "sees", "Bob"]]
 LABELS = [["B-PER", "O", "B-LOC", "O"], ["B-PER", "I-PER", "O", "B-LOC", "O"], ["B-PER", "O", "B-PER"]]
@@ -133,7 +133,7 @@ def test_threads_and_batches_do_not_matter(small, monkeypatch):
 
     whole = found_by(one)
     assert found_by(two) == whole
-    monkeypatch.setattr(core, "BATCH", 3)
+    monkeypatch.setattr(base, "BATCH", 3)
     assert found_by(two) == whole
 
 
@@ -168,7 +168,7 @@ class TestTooManyStates:
 
     @pytest.mark.parametrize("batch", [2, 100_000])
     def test_marginals_are_refused_in_one_sentence(self, small, monkeypatch, batch):
-        monkeypatch.setattr(core, "BATCH", batch)
+        monkeypatch.setattr(base, "BATCH", batch)
         bound = small.with_constraints(SOFT)
         assert len(bound.predict_marginals(THREE[:2])) == 2
         says = r"^sequence 2 \(from 0\): the rules make more than 40 product states.*--constraints none\)$"
@@ -190,3 +190,39 @@ def test_a_limit_leaves_the_labels_among_the_n_best():
         assert all(count(labels, "title") <= 1 for labels, _ in sequence.nbest)
         scores = [score for _, score in sequence.nbest]
         assert scores == sorted(scores, reverse=True)
+
+
+SCHEMES = {
+    "plain": ["O", "x", "y"],
+    "iob1": ["O", "I-x", "B-x", "I-y"],
+    "bio": ["O", "B-x", "I-x", "B-y", "I-y"],
+    "bioes": ["O", "B-x", "I-x", "E-x", "S-x"],
+    "levels": ["O", "B-x", "I-x", "B-x/B-y", "I-x/B-y", "I-x/I-y"],
+}
+
+
+@pytest.mark.parametrize("rules", ["none", "at most 1 segment of x  penalty 1.5"])
+@pytest.mark.parametrize("legal", [True, False])
+@pytest.mark.parametrize("name", SCHEMES)
+def test_confidences_are_shares_of_all_labellings_legal_or_not(name, legal, rules):
+    """Labels at random teach that any may follow any, so that illegal ones have a share of their own."""
+    rng = np.random.default_rng(len(name))
+    words = [[f"w{i}" for i in rng.integers(0, 6, 4)] for _ in range(40)]
+    labels = [list(rng.choice(SCHEMES[name], 4)) for _ in words]
+    labeller = SequenceLabeller(
+        ["word[0]"], scheme="bio" if name == "levels" else name, legal=legal, constraints=rules, n_jobs=1
+    ).fit(words, labels)
+    schema, some = labeller.schema_, words[:12]
+    soft = [1.5 * max(0, n - 1) for n in range(5)] if rules != "none" else [0.0] * 5
+    illegal = 0
+    for sentence, found in zip(some, labeller.label(some), strict=True):
+        ranked = ranking(
+            labeller, sentence, lambda labels, _: soft[sum(s.type == "x" for s in schema.spans(labels))]
+        )
+        illegal += sum(schema.spans(y) != schema.spans(y, mode="strict") for _, y in ranked)
+        for span in found.spans:
+            wanted = (span.start, span.end, span.type, span.level)
+            true = chance(ranked, lambda labels, wanted=wanted: wanted in schema.spans(labels))
+            assert span.confidence == pytest.approx(true, abs=1e-6), (sentence, span)
+    assert sum(len(found.spans) for found in labeller.label(some)) > 5
+    assert (illegal > 0) == (not legal and name != "plain")

@@ -1,4 +1,4 @@
-"""`labeller/memory.py`, `trigram_answers.py`: the whole task with a memory, against its parts and by hand."""
+"""`labeller/memory.py`: the whole task with a memory, against its parts and by hand."""
 
 from __future__ import annotations
 

@@ -125,11 +125,11 @@ class TestObeying:
         assert all((a.score, a.violations) == (b.score, b.violations) for a, b in pairs)
 
     def test_batches_give_the_same(self, reader, held_out, monkeypatch):
-        from conseq.labeller import core
+        from conseq.labeller import base
 
         bound = reader.with_constraints("at most 1 segment of title hard\ntoken /^\\d{4}$/ is date penalty 3")
         whole = bound.predict(held_out), [d.score for d in bound.decode(held_out)]
-        monkeypatch.setattr(core, "BATCH", 300)
+        monkeypatch.setattr(base, "BATCH", 300)
         assert (bound.predict(held_out), [d.score for d in bound.decode(held_out)]) == whole
 
     @pytest.mark.parametrize("name", DECODERS)

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "src" / "conseq"
 ROWS: list[list[str]] = [
     [
         "errors",
+        "patterns",
         "options",
         "estimator",
         "threads",
@@ -22,8 +23,8 @@ ROWS: list[list[str]] = [
         "shelf",
         "kernels",
         "vocabulary",
-        "schema",
         "corpus",
+        "schema",
     ],
     ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
     ["constraints"],
@@ -49,8 +50,9 @@ INSIDE: dict[str, list[list[str]]] = {
     ],
     "decoders/lattice": [
         ["lattice"],
-        ["tracked", "partial", "rows", "satisfy", "dual"],
-        ["search", "pareto"],
+        ["segments", "posterior", "reader"],
+        ["tracked", "partial", "rows", "dual"],
+        ["search", "pareto", "satisfy"],
     ],
 }
 """The same inside packages: chains, then lattices and problems of variables, then what consumes them."""

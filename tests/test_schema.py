@@ -514,29 +514,38 @@ def keeps_to(pattern: tuple, ids: tuple[int, ...], start: int, end: int) -> bool
     )
 
 
-@pytest.mark.parametrize("name", ["bio", "bioes", "plain", "nested"])
-def test_patterns_fit_exactly_the_legal_labellings_with_the_segment(name: str) -> None:
+@pytest.mark.parametrize("name", ["bio", "bioes", "plain", "nested", "iob1"])
+def test_one_pattern_fits_exactly_the_labellings_with_the_segment(name: str) -> None:
     schema = ALL[name]
     length = 4 if len(schema) < 9 else 3
     tables = {
-        Span(a, b, t, t.count("/")): schema.span_pattern(a, b, t)
+        Span(a, b, t, t.count("/")): schema.span_patterns(a, b, t)
         for t in schema.types()
         for a in range(length)
         for b in range(a + 1, length + 1)
     }
     for ids in product(range(len(schema)), repeat=length):
         labels = schema.decode(ids)
-        fits = {s for s, pattern in tables.items() if keeps_to(pattern, ids, s.start, s.end)}
-        spans = set(schema.spans(labels))
-        assert fits <= spans
-        assert fits == spans or not is_legal(name, labels)
+        fits = [s for s, patterns in tables.items() for p in patterns if keeps_to(p, ids, s.start, s.end)]
+        assert sorted(fits) == sorted(schema.spans(labels))
+
+
+@pytest.mark.parametrize("name", ["bio", "bioes", "plain", "nested", "iob1"])
+def test_patterns_of_legal_labellings_are_those_that_one_keeps_to(name: str) -> None:
+    schema = ALL[name]
+    labellings = [ids for ids in product(range(len(schema)), repeat=3) if is_legal(name, schema.decode(ids))]
+    for type, (a, b) in product(schema.types(), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]):
+        every, some = schema.span_patterns(a, b, type), schema.span_patterns(a, b, type, legal=True)
+        needed = [p for p in every if any(keeps_to(p, ids, a, b) for ids in labellings)]
+        written = [[[part.tolist() for part in p] for p in patterns] for patterns in (needed, some)]
+        assert all(p in written[1] for p in written[0])
+        if name in ("bio", "bioes", "plain"):
+            assert len(some) == 1
 
 
 def test_patterns_that_cannot_be() -> None:
-    with pytest.raises(SchemaError, match="convert the labels to bio"):
-        FLAT["iob1"].span_pattern(0, 1, "x")
     with pytest.raises(SchemaError, match="has no tokens"):
-        FLAT["bio"].span_pattern(2, 2, "x")
+        FLAT["bio"].span_patterns(2, 2, "x")
 
 
 # ── real data ───────────────────────────────────────────────────────────────────────────────────

@@ -69,10 +69,7 @@ class Bags:
     vocabulary: Vocabulary
 
     def take(self, tokens: NDArray) -> Bags:
-        lengths = np.diff(self.indptr)[tokens]
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
-        where = np.repeat(self.indptr[:-1][tokens], lengths) + within
+        indptr, where = gathered(self.indptr, tokens)
         return Bags(indptr, self.ids[where], self.values[where], self.vocabulary)
 
 
@@ -204,9 +201,7 @@ class Corpus:
         """The corpus of the sequences with these indices, in this order, or of those that a mask marks."""
         given = np.asarray(sequences if isinstance(sequences, np.ndarray) else list(sequences))
         chosen = np.arange(len(self))[given if given.size else []]
-        lengths = self.lengths[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        offsets, tokens = gathered(self.offsets, chosen)
         source = self.source
         if source is not None:
             source = Source(tuple(source.texts[i] for i in chosen), source.characters[tokens])
@@ -299,6 +294,18 @@ class Sequence:
     def __len__(self) -> int:
         start, stop = self.bounds
         return stop - start
+
+
+def gathered(offsets: Offsets, chosen: NDArray) -> tuple[Offsets, Offsets]:
+    """Some of the pieces that lie end to end, in this order: their offsets then, and where each entry was.
+
+    >>> bounds, places = gathered(np.array([0, 2, 5]), np.array([1, 0]))
+    >>> bounds.tolist(), places.tolist()
+    ([0, 3, 5], [2, 3, 4, 0, 1])
+    """
+    lengths = np.diff(offsets)[chosen]
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return bounds, np.repeat(offsets[chosen] - bounds[:-1], lengths) + np.arange(bounds[-1])
 
 
 def check_lengths(tokens: Seq[Seq], labels: Seq[Seq]) -> None:

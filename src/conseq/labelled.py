@@ -160,8 +160,9 @@ def label_corpus(
     rules make too many product states."""
     labels = corpus.split(schema.decode(decodings.labels))
     segments = [schema.spans(names) for names in labels]
+    legal = lattices is not None and lattices.forbid(~schema.tables.legal)
     confidences = map_chunks(
-        lambda i, _: _confidences(lattices, i, segments[i], schema), range(len(labels) + 1), threads
+        lambda i, _: _confidences(lattices, i, segments[i], schema, legal), range(len(labels) + 1), threads
     )
     violations = _violations(decodings)
     found = Labelled()
@@ -192,17 +193,20 @@ def _plain(certificate: Certificate) -> dict[str, Any]:
 
 
 def _confidences(
-    lattices: SpanProbabilities | None, i: int, spans: list[Span], schema: Schema
+    lattices: SpanProbabilities | None, i: int, spans: list[Span], schema: Schema, legal: bool
 ) -> list[float] | list[None]:
-    """P(exactly this segment) of each span."""
+    """P(exactly this segment) of each span, where all labellings are `legal` or not."""
     if lattices is None or not spans:
         return [None] * len(spans)
     try:
         lattice = lattices[i]
     except TooManyStates:
         return [None] * len(spans)
-    patterns = [schema.span_pattern(span.start, span.end, span.type) for span in spans]
-    return [lattice.span_probability(span.start, *p) for span, p in zip(spans, patterns, strict=True)]
+    patterns = [schema.span_patterns(span.start, span.end, span.type, legal) for span in spans]
+    return [
+        min(1.0, sum(lattice.span_probability(span.start, *p) for p in each))
+        for span, each in zip(spans, patterns, strict=True)
+    ]
 
 
 def _span(

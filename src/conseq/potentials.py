@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conseq.corpus import gathered
 from conseq.errors import ScoreError
 from conseq.kernels.compiled import as_compiled
 
@@ -55,11 +56,15 @@ class Potentials:
         label_of: ArrayLike | None = None,
     ) -> Potentials:
         """Checked potentials; `pairwise` may be [S,S], and what is None is 0 everywhere (one sequence)."""
-        scores = _unary(unary)
+        scores = _array("unary", unary, np.float64)
+        if scores.ndim != 2 or scores.shape[1] == 0:
+            raise ScoreError(
+                f"unary has the shape {scores.shape}; give tokens by states, with at least one state"
+            )
         n_tokens, size = scores.shape
-        steps = np.zeros((1, size, size)) if pairwise is None else _float64("pairwise", pairwise)
+        steps = np.zeros((1, size, size)) if pairwise is None else _array("pairwise", pairwise, np.float64)
         steps = steps[None] if steps.ndim == 2 else steps
-        _check_shape("pairwise", steps, (len(steps) if steps.ndim == 3 else 1, size, size))
+        steps = _array("pairwise", steps, np.float64, (len(steps) if steps.ndim == 3 else 1, size, size))
         if len(steps) == 0:
             raise ScoreError("pairwise has no kind of step; give at least one matrix of states by states")
         bounds = [0, n_tokens] if offsets is None else offsets
@@ -77,17 +82,21 @@ class Potentials:
 
     def check(self) -> None:
         """Raise with the place of the first NaN or +inf, or if the offsets do not fit the tokens."""
-        _check_offsets(self.offsets, len(self.unary))
-        if not _usable(self.unary):
-            t, s = np.argwhere(_unusable(self.unary))[0]
-            i = int(np.searchsorted(self.offsets, t, side="right")) - 1
-            place = f"token {t - self.offsets[i]} of sequence {i} (both from 0) for state {s}"
-            raise ScoreError(_complaint(self.unary[t, s], f"unary, {place}"))
-        for name in ("pairwise", "start", "end"):
+        offsets, n_tokens = self.offsets, self.n_tokens
+        fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_tokens
+        if not fits or (np.diff(offsets) < 0).any():
+            raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens of unary")
+        for name in ("unary", "pairwise", "start", "end"):
             values = getattr(self, name)
-            if not _usable(values):
-                place = np.argwhere(_unusable(values))[0]
-                raise ScoreError(_complaint(values[tuple(place)], f"{name}{place.tolist()}"))
+            if values.size and not values.max() < np.inf:  # NaN is no less, either
+                place = tuple(np.argwhere(np.isnan(values) | (values == np.inf))[0].tolist())
+                where = self._named(*place) if name == "unary" else f"{name}{list(place)}"
+                remedy = "give a number, or -inf for what is forbidden"
+                raise ScoreError(f"{where}: the score is {values[place]}; {remedy}")
+
+    def _named(self, t: int, state: int) -> str:
+        i = int(np.searchsorted(self.offsets, t, side="right")) - 1
+        return f"unary, token {t - self.offsets[i]} of sequence {i} (both from 0) for state {state}"
 
     @property
     def n_states(self) -> int:
@@ -124,9 +133,7 @@ class Potentials:
     def select(self, sequences: ArrayLike) -> Potentials:
         """The potentials of the sequences with these indices, in this order."""
         chosen = np.arange(len(self))[np.asarray(sequences, dtype=np.int64)]
-        lengths = self.lengths[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        offsets, tokens = gathered(self.offsets, chosen)
         kind = None if self.kind is None else self.kind[tokens]
         return replace(self, unary=self.unary[tokens], offsets=offsets, kind=kind)
 
@@ -189,7 +196,7 @@ class Potentials:
 
     def restricted(self, allowed: ArrayLike) -> Potentials:
         """The same scores where allowed[T,S], −inf elsewhere."""
-        mask = _mask("allowed", allowed, self.unary.shape)
+        mask = _array("allowed", allowed, bool, self.unary.shape)
         return replace(self, unary=np.where(mask, self.unary, -np.inf))
 
     def with_legal(self, legal: ArrayLike, legal_start: ArrayLike, legal_end: ArrayLike) -> Potentials:
@@ -198,9 +205,9 @@ class Potentials:
         size = self.n_states
         return replace(
             self,
-            pairwise=np.where(_mask("legal", legal, (size, size)), self.pairwise, -np.inf),
-            start=np.where(_mask("legal_start", legal_start, (size,)), self.start, -np.inf),
-            end=np.where(_mask("legal_end", legal_end, (size,)), self.end, -np.inf),
+            pairwise=np.where(_array("legal", legal, bool, (size, size)), self.pairwise, -np.inf),
+            start=np.where(_array("legal_start", legal_start, bool, (size,)), self.start, -np.inf),
+            end=np.where(_array("legal_end", legal_end, bool, (size,)), self.end, -np.inf),
         )
 
     def _path(self, states: ArrayLike, length: int, i: int) -> NDArray[np.int64]:
@@ -249,32 +256,19 @@ def join(parts: Sequence[Potentials]) -> Potentials:
     )
 
 
-def _unary(unary: ArrayLike) -> Scores:
-    scores = _float64("unary", unary)
-    if scores.ndim != 2 or scores.shape[1] == 0:
-        raise ScoreError(
-            f"unary has the shape {scores.shape}; give tokens by states, with at least one state"
-        )
-    return scores
-
-
-def _float64(name: str, values: ArrayLike) -> Scores:
-    return _convert(name, values, np.float64)
-
-
-def _convert(name: str, values: ArrayLike, dtype: Any) -> NDArray:
+def _array(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | None = None) -> NDArray:
+    """The values as kernels take them, of a shape if one is given."""
     try:
-        return as_compiled(values, dtype)
+        array = as_compiled(values, dtype)
     except (TypeError, ValueError) as error:
         raise ScoreError(f"{name} is not an array of numbers: {error}") from None
+    if shape is not None and array.shape != shape:
+        raise ScoreError(f"{name} has the shape {array.shape}; give {shape} to fit unary")
+    return array
 
 
 def _vector(name: str, values: ArrayLike | None, size: int) -> Scores:
-    if values is None:
-        return np.zeros(size)
-    vector = _float64(name, values)
-    _check_shape(name, vector, (size,))
-    return vector
+    return np.zeros(size) if values is None else _array(name, values, np.float64, (size,))
 
 
 def _integers(
@@ -283,39 +277,8 @@ def _integers(
     """int32[length], from 0 and, if there is a limit, below it."""
     if values is None:
         return None
-    integers = _convert(name, values, np.int32)
-    _check_shape(name, integers, (length,))
+    integers = _array(name, values, np.int32, (length,))
     if length and (integers.min() < 0 or (limit is not None and integers.max() >= limit)):
         numbers = "from 0" if limit is None else f"from 0 to {limit - 1}"
         raise ScoreError(f"{name} has {integers.min()} to {integers.max()}; give numbers {numbers}")
     return integers
-
-
-def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Mask:
-    mask = np.asarray(values, dtype=bool)
-    _check_shape(name, mask, shape)
-    return mask
-
-
-def _check_shape(name: str, values: NDArray, shape: tuple[int, ...]) -> None:
-    if values.shape != shape:
-        raise ScoreError(f"{name} has the shape {values.shape}; give {shape} to fit unary")
-
-
-def _check_offsets(offsets: NDArray[np.int64], n_tokens: int) -> None:
-    fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_tokens
-    if not fits or (np.diff(offsets) < 0).any():
-        raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens of unary")
-
-
-def _usable(values: NDArray) -> bool:
-    """Whether there is no NaN and no +inf; max gives either, and needs no memory."""
-    return values.size == 0 or bool(values.max() < np.inf)
-
-
-def _unusable(values: NDArray) -> Mask:
-    return np.isnan(values) | (values == np.inf)
-
-
-def _complaint(value: float, place: str) -> str:
-    return f"{place}: the score is {value}; give a number, or -inf for what is forbidden"

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.constraints.base import Constraint
 from conseq.constraints.primitives import Primitive
 from conseq.constraints.program import Charge, Program
-from conseq.constraints.relaxation import with_local_constraints
+from conseq.constraints.relaxation import shifted
 from conseq.corpus import Corpus
 from conseq.errors import ScoreError
 from conseq.potentials import Potentials
@@ -53,12 +53,29 @@ class ProblemBatch(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Problems:
-    """The scores of N sequences, and the constraints that hold for each of them."""
+class Scored:
+    """Scores, and the constraints that hold for each of their sequences."""
 
     potentials: Potentials
     program: Program
     first_token: int = 0  # where the first sequence begins in the program's corpus
+
+    @property
+    def schema(self) -> Schema:
+        return self.program.schema
+
+    @cached_property
+    def with_local_constraints(self) -> Potentials:
+        """The scores with the constraints charged that look at one step at a time, if there are any."""
+        penalties = self.program.local_penalties
+        if not penalties:
+            return self.potentials
+        return shifted(self.potentials, self.program, penalties, self.first_token)
+
+
+@dataclass(frozen=True, eq=False)
+class Problems(Scored):
+    """The scores of N sequences, and the constraints that hold for each of them."""
 
     @classmethod
     def of(
@@ -74,18 +91,9 @@ class Problems:
         return cls(potentials, Program.of(constraints, schema, tokens))
 
     @property
-    def schema(self) -> Schema:
-        return self.program.schema
-
-    @property
     def offsets(self) -> NDArray[np.int64]:
         """Sequence i owns the tokens offsets[i] … offsets[i+1]−1, [N+1]."""
         return self.potentials.offsets
-
-    @cached_property
-    def with_local_constraints(self) -> Potentials:
-        """The scores with the constraints charged that look at one step at a time."""
-        return with_local_constraints(self.potentials, self.program, self.first_token)
 
     def labels(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of the states of all tokens, [T] ─→ [T]; −1 (no labelling) stays −1."""
@@ -107,16 +115,8 @@ class Problems:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Scored):
     """The scores of one sequence and the constraints on it."""
-
-    potentials: Potentials  # of one sequence
-    program: Program
-    first_token: int = 0  # where the sequence begins in the program's corpus
-
-    @property
-    def schema(self) -> Schema:
-        return self.program.schema
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -130,11 +130,6 @@ class Problem:
     @property
     def n_states(self) -> int:
         return self.potentials.n_states
-
-    @cached_property
-    def with_local_constraints(self) -> Potentials:
-        """The scores with the constraints charged that look at one step at a time."""
-        return with_local_constraints(self.potentials, self.program, self.first_token)
 
     @cached_property
     def label_of(self) -> NDArray[np.int32]:

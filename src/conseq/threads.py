@@ -4,19 +4,23 @@
     function(lo, hi), bounds[P+1]         ─→ map_chunks(function, bounds)  ─→ its results, in order
     offsets[N+1]                          ─→ balanced(offsets, parts)      ─→ bounds[P+1]
 
-The caller works too, and pool threads only help: so nested calls cannot wait for each other, and in a
-forked child, where the pool's threads do not exist, the work is still done.
+The caller works too, and pool threads only help: so nested calls cannot wait for each other.
+
+A process may be forked while other threads work. A `ForkLock` guards what all threads share: a fork waits
+until it is free, so that the child finds the lock open and everything whole. The child has a pool of its own.
+What is being compiled is finished before the fork, for a child could not use a compiler stopped half-way.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +32,32 @@ R = TypeVar("R")
 MOST_HELPERS = 64
 """Threads the pool may ever start; it starts one only when there is work for it."""
 
-_lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
+
+
+class ForkLock:
+    """A lock of a module or a class, which is free in a forked child.
+
+    >>> with ForkLock() as lock:
+    ...     lock is not None
+    True
+    """
+
+    every: ClassVar[list[ForkLock]] = []
+
+    def __init__(self) -> None:
+        self._inner = threading.RLock()
+        self.every.append(self)
+
+    def __enter__(self) -> ForkLock:
+        self._inner.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._inner.release()
+
+
+_lock = ForkLock()
 
 
 def cores() -> int:
@@ -146,11 +174,51 @@ def _submit(work: Callable[[], None], count: int) -> list[Future[None]]:
         return [_pool.submit(work) for _ in range(min(count, MOST_HELPERS))]
 
 
-def _forget_pool() -> None:
+# ── forks ───────────────────────────────────────────────────────────────────────────────────────────
+
+_forking = threading.RLock()
+_held: list[Any] = []
+"""What the thread that forks holds meanwhile; one thread forks at a time."""
+
+
+def _before_fork() -> None:
+    """Wait until nobody is where a child could not go on; who holds a lock may compile, never the reverse."""
+    _forking.acquire()
+    _held[:] = [*reversed(ForkLock.every), *_locks_of_compilers()]
+    for lock in _held:
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().__exit__(None, None, None)
+    _forking.release()
+
+
+def _in_child() -> None:
     """A forked child has none of its parent's threads."""
-    global _lock, _pool
-    _lock, _pool = threading.Lock(), None
+    global _pool
+    _pool = None
+    _after_fork()
+    for owner, name in _cached_properties():
+        vars(owner)[name].lock = threading.RLock()
+
+
+def _locks_of_compilers() -> list[Any]:
+    """Numba's lock and then LLVM's, as far as they are loaded: a compilation takes them in this order."""
+    places = ("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "lib")
+    found = [getattr(sys.modules.get(module), name, None) for module, name in places]
+    return [lock for lock in (found[0], getattr(found[1], "_lock", None)) if lock is not None]
+
+
+def _cached_properties() -> list[tuple[type, str]]:
+    """Until Python 3.12 a cached property has a lock for all objects, which who computes a value holds."""
+    if sys.version_info >= (3, 12):
+        return []
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("conseq.")]
+    classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    return [(c, name) for c in classes for name, x in vars(c).items() if isinstance(x, cached_property)]
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)

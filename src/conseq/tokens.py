@@ -67,15 +67,6 @@ def tokeniser(choice: str | Tokeniser = DEFAULT) -> Tokeniser:
     return TOKENISERS[choice]
 
 
-def tokenise(text: str, choice: str | Tokeniser = DEFAULT) -> list[tuple[int, int]]:
-    """The tokens of a text as (start, end).
-
-    >>> tokenise("Don't stop.")
-    [(0, 5), (6, 10), (10, 11)]
-    """
-    return tokeniser(choice)(text)
-
-
 _RUNS = re.compile(r"\S+")
 _SINGLES = re.compile(r"\S")
 

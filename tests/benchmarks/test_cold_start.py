@@ -9,7 +9,7 @@ import pytest
 from benchmarks import BENCHMARKS, cold_start
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError, DataError
-from conseq.io import write_columns
+from conseq.io import write
 
 PRETEND = """
 import os, sys, time
@@ -36,7 +36,7 @@ def data(tmp_path):
     folder.mkdir(parents=True)
     corpus = Corpus.from_sequences([["A", "title"]] * 60, [["author", "title"]] * 60)
     for split in ("train", "test"):
-        write_columns(corpus, folder / f"{split}.tsv")
+        write(corpus, folder / f"{split}.tsv", "columns")
     return tmp_path / "data"
 
 

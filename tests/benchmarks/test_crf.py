@@ -20,7 +20,7 @@ from conseq.corpus import Bags, Corpus
 from conseq.datasets import addresses, citations
 from conseq.errors import ConseqError, DataError
 from conseq.features import FeatureExtractor, parse_crfpp, preset
-from conseq.io import write_columns
+from conseq.io import write
 from conseq.vocabulary import Vocabulary
 
 pytest.importorskip("pycrfsuite")
@@ -67,8 +67,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     for name, make in MADE.items():
         (folder / name).mkdir()
-        write_columns(make(1, 60), folder / name / "train.tsv")
-        write_columns(make(2, 20), folder / name / "test.tsv")
+        write(make(1, 60), folder / name / "train.tsv", "columns")
+        write(make(2, 20), folder / name / "test.tsv", "columns")
     plain = folder / "conll2003" / "train.tsv"
     (folder / "conll2003" / "train.tsv.gz").write_bytes(gzip.compress(plain.read_bytes()))
     plain.unlink()
@@ -315,7 +315,7 @@ def test_the_template_of_whole_processes_is_the_preset():
 
 def test_the_script_of_a_user_reads_what_was_written_and_needs_no_conseq(tmp_path):
     made = corpus(5, 3, 0, 1, 2)
-    write_columns(made, tmp_path / "train.tsv")
+    write(made, tmp_path / "train.tsv", "columns")
     read = list(crf_user.sentences(str(tmp_path / "train.tsv")))
     assert read == [(s.column("word"), s.column("pos"), s.labels) for s in made]
     source = Path(crf_user.__file__).read_text()

@@ -14,7 +14,7 @@ from benchmarks.__main__ import main
 from conseq.constraints import Constraint, Counts, Segments
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.mining import Evidence
@@ -79,7 +79,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def corpus(data: Path, name: str, split: str) -> Corpus:
-    return read_columns(data / name / f"{split}.tsv", ("word", "label"))
+    return read(data / name / f"{split}.tsv", "columns", columns=("word", "label"))
 
 
 @pytest.fixture(scope="module")

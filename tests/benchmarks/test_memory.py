@@ -11,7 +11,7 @@ from benchmarks import BENCHMARKS, memory
 from benchmarks.__main__ import main
 from conseq.corpus import Corpus
 from conseq.errors import ConseqError, DataError
-from conseq.io import write_columns
+from conseq.io import write
 
 TOKENS, LABELS = [["a", "b", "c"], ["d"]], [["A", "B", "C"], ["D"]]
 
@@ -70,7 +70,7 @@ def test_both_sides_are_raced_and_reported(tmp_path, capsys):
     columns = {"letter": list(text), "stress": [">"] * len(text)}
     made = Corpus.from_columns(columns, [3, 3, 4] * 20, list(text.upper()))
     for split in ("train", "test"):
-        write_columns(made, folder / f"{split}.tsv")
+        write(made, folder / f"{split}.tsv", "columns")
     markdown = tmp_path / "race.md"
     options = ["--quick", "--json", "--data", str(tmp_path), "--markdown", str(markdown)]
     assert main(["memory", *options]) == 0

@@ -7,14 +7,29 @@ import re
 
 import pytest
 
-from conseq.cli.demo import ANOTHER
-from conseq.cli.demo_rules import RULES
+from conseq.cli.demo import ADDRESS_RULES, ANOTHER
 from conseq.cli.examples import Mended, mended
 from conseq.constraints.language import parse_constraints
 from conseq.datasets import load
 from conseq.labelled import LabelledSequence, LabelledSpan
 from conseq.labeller import SequenceLabeller
 from conseq.schema import Schema
+
+CITATIONS = """
+at most 1 segment of author                        hard
+at most 1 segment of date                          hard
+at most 1 segment of journal                       hard
+at most 1 segment of booktitle                     hard
+at most 1 segment of volume                        hard
+not both journal and booktitle                     hard
+not both journal and publisher                     hard
+no title before author                             hard
+exactly 1 segment of title                         penalty 5
+count(author) + count(editor) >= 1                 penalty 5
+count(pages) <= count(journal) + count(booktitle)  penalty 3
+if number then volume                              penalty 3
+"""
+RULES = {"citations": CITATIONS, "addresses": ADDRESS_RULES}
 
 HEADINGS = [
     "Learning from citations",

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from conseq.cli.show import Palette
-from conseq.io import read, stream_columns, write
+from conseq.io import Format, read, write
 from conseq.labeller import SequenceLabeller
 
 SENTENCE = b"Ann\tNNP\nLee\tNNP\nlikes\tVBZ\nNew\tNNP\nYork\tNNP\n.\t.\n\n"
@@ -227,7 +227,7 @@ def test_packed_output(run, model, tmp_path):
 
 
 def test_messages_count_sequences_over_all_batches(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(stream_columns, "__kwdefaults__", stream_columns.__kwdefaults__ | {"max_tokens": 1})
+    monkeypatch.setattr(Format.stream, "__kwdefaults__", {"max_tokens": 1})
     source = tmp_path / "forced.tsv"
     source.write_text("Ann\tNNP\t\n\n" * 3 + "Ann\tNNP\tI-PER\n\n")
     found = run("label", model, source, "--partial")

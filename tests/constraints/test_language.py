@@ -356,7 +356,7 @@ WRONG = [
     (
         "each A contains /x(/ hard",
         17,
-        "the pattern /x(/ is no regular expression: "
+        "the pattern /x(/ is not a regular expression: "
         "missing ), unterminated subpattern at position 1; correct it",
     ),
     (r'token "a\d" is A hard', 9, r"'\d' means nothing in quotes; write \\ for a backslash"),

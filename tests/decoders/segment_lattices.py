@@ -20,7 +20,8 @@ from problems_of_all_rules import FORBIDDEN, SCHEMAS, SIZES, WORDS, random_rules
 
 from conseq.constraints import Constraint
 from conseq.corpus import Corpus
-from conseq.decoders.lattice.lattice import Lattice, Segment
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.segments import Segment, segment_lattice
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema
@@ -59,7 +60,7 @@ class Case:
 
     @cached_property
     def lattice(self) -> Lattice:
-        return Lattice.of_segments(
+        return segment_lattice(
             self.segments, len(self.words), len(self.schema), self.pairwise, self.start, self.end
         )
 

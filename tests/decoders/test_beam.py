@@ -10,8 +10,9 @@ from conseq.decoders.base import Limits
 from conseq.decoders.beam import Beam
 from conseq.decoders.chain.viterbi import Viterbi
 from conseq.decoders.enumeration import Enumerate
-from conseq.decoders.lattice import lattice as lattice_module
+from conseq.decoders.lattice import reader as reader_module
 from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader
 from conseq.problem import Problem, Status
 
 REPEATS = 40
@@ -79,7 +80,7 @@ def test_bounds_over_groups_of_labels_are_lower_bounds_and_keep_the_contract(mon
     """What large lattices do: the minimum remaining cost of an automaton over groups of labels."""
     problems = [problem for seed in range(REPEATS) if (problem := random_problem(seed)).n_tokens]
     exact = [remaining(problem) for problem in problems]
-    monkeypatch.setattr(lattice_module, "MOST_ARCS", 0)
+    monkeypatch.setattr(reader_module, "MOST_ARCS", 0)
     for seed, (problem, tables) in enumerate(zip(problems, exact, strict=True)):
         for lower, least in zip(remaining(problem), tables, strict=True):
             assert (lower <= least + 1e-9).all(), seed
@@ -94,7 +95,7 @@ def test_bounds_over_groups_of_labels_are_lower_bounds_and_keep_the_contract(mon
 def remaining(problem: Problem) -> list[np.ndarray]:
     lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
     return [
-        lattice.reader(problem, charge).minimum_remaining
+        Reader.of(lattice, problem, charge).minimum_remaining
         for charge in problem.charges
         if not lattice.is_empty
     ]

@@ -70,8 +70,8 @@ def test_against_all_sets_of_rules():
 
 @pytest.mark.parametrize("decoder", [ILP(), Enumerate()], ids=str)
 def test_the_decoder_is_asked_where_the_search_gives_up(decoder, monkeypatch):
-    monkeypatch.setattr(conflict, "NODES", 1)
-    monkeypatch.setattr(conflict, "HASTY_NODES", 1)
+    monkeypatch.setattr(conflict, "WIDTH", 1)
+    monkeypatch.setattr(conflict, "HASTY_WIDTH", 1)
     for seed in range(15):
         check(clauses_problem(seed), f"seed {seed}", decoder)
 
@@ -109,7 +109,7 @@ def test_the_sentence_names_the_sequence_and_the_rules():
 
 
 def test_a_decoder_that_is_stopped_is_no_proof(monkeypatch):
-    monkeypatch.setattr(conflict, "NODES", 0)
+    monkeypatch.setattr(conflict, "WIDTH", 0)
     rules = [clause(3, [(0, 0)]), clause(3, [(0, 1), (0, 2)])]
     problem = Problems.of(Potentials.of(np.zeros((2, 3))), SCHEMA, rules)[0]
     with pytest.raises(Undecided):

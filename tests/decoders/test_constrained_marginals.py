@@ -12,20 +12,27 @@ from conseq.constraints.base import HARD, Constraint
 from conseq.constraints.primitives import Counter, Linear
 from conseq.corpus import Corpus
 from conseq.decoders.base import Limits
-from conseq.decoders.chain.marginals import ChainPosterior, marginals
+from conseq.decoders.chain.marginals import ChainPosterior, Marginals, marginals
 from conseq.decoders.constrained_marginals import (
-    ConstrainedPosterior,
+    FOR_SUMS,
     SpanProbabilities,
-    constrained_marginals,
     constrained_marginals_all,
+    constrained_posterior,
 )
 from conseq.decoders.enumeration import all_scores, labellings
+from conseq.decoders.lattice.posterior import Posterior
 from conseq.errors import ConseqError, InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema
 
 REPEATS = 25
+
+
+def constrained_marginals(problem: Problem, limits: Limits = FOR_SUMS) -> Marginals:
+    """Those of one sequence by itself."""
+    alone = Problems(problem.potentials, problem.program, problem.first_token)
+    return constrained_marginals_all(alone, limits)
 
 
 def distribution(problem: Problem) -> tuple[np.ndarray, np.ndarray, float]:
@@ -51,12 +58,12 @@ def check(problem: Problem, seed: int, place: str) -> None:
     for t in range(problem.n_tokens):
         expected = np.bincount(states[:, t], weights=p, minlength=problem.n_states)
         assert np.allclose(found.node[t], expected, rtol=0, atol=1e-9), place
-    check_spans(problem, ConstrainedPosterior.of(problem), states, p, seed, place)
+    check_spans(problem, constrained_posterior(problem), states, p, seed, place)
 
 
 def check_spans(
     problem: Problem,
-    posterior: ConstrainedPosterior | ChainPosterior,
+    posterior: Posterior | ChainPosterior,
     states: np.ndarray,
     p: np.ndarray,
     seed: int,
@@ -111,10 +118,10 @@ def test_rules_that_cannot_matter_make_no_product_states() -> None:
     elsewhere = ByHand((Linear(((1, Counter(table, TESTS[0])),), 1.0),), penalty=1.0)
     never = ByHand((Linear(((1, Counter(table)),), 50.0),), penalty=HARD)
     with_them, without = chain(6, 3, [elsewhere, never]), chain(6, 3, [])
-    posterior = ConstrainedPosterior.of(with_them)
-    assert posterior.posterior.lattice.n_nodes == 6 * 3 + 2
-    assert np.allclose(posterior.node, marginals(without.potentials).node, atol=1e-12)
-    assert ConstrainedPosterior.of(chain(6, 3, [at_most_one(3, 1)])).posterior.lattice.n_nodes > 6 * 3 + 2
+    posterior = constrained_posterior(with_them)
+    assert posterior.lattice.n_nodes == 6 * 3 + 2
+    assert np.allclose(posterior.states, marginals(without.potentials).node, atol=1e-12)
+    assert constrained_posterior(chain(6, 3, [at_most_one(3, 1)])).lattice.n_nodes > 6 * 3 + 2
 
 
 def test_local_rules_alone_need_no_product_states() -> None:
@@ -155,16 +162,13 @@ def test_spans_give_up_early_and_only_those_of_long_sequences() -> None:
     """Three rules that double the states each: 2³ times those of the chain are too many, if not in truth."""
     rules = [at_most_one(3, label, 1.0) for label in range(3)]
     problem = chain(12, 3, rules)
-    exact = ConstrainedPosterior.of(problem)
-    doubled = [
-        ConstrainedPosterior.of(chain(12, 3, [rule])).posterior.lattice.n_nodes / (12 * 3 + 2)
-        for rule in rules
-    ]
+    exact = constrained_posterior(problem)
+    doubled = [constrained_posterior(chain(12, 3, [rule])).lattice.n_nodes / (12 * 3 + 2) for rule in rules]
     expected = int((12 * 3 + 2) * np.prod(doubled))
     problems = Problems(problem.potentials, problem.program)
     found = SpanProbabilities(problems, Limits(states=10 * expected))[0]
-    assert isinstance(found, ConstrainedPosterior)
-    assert np.array_equal(found.node, exact.node)
+    assert isinstance(found, Posterior)
+    assert np.array_equal(found.states, exact.states)
     with pytest.raises(ConseqError, match=r"^sequence 0 .*product states"):
         SpanProbabilities(problems, Limits(states=expected - 1))[0]
 
@@ -199,7 +203,7 @@ def test_the_sequence_without_a_labelling_is_named() -> None:
 
 
 def test_spans_outside_and_masks_of_another_size_are_refused() -> None:
-    posterior = ConstrainedPosterior.of(chain(4, 3, [at_most_one(3, 1)]))
+    posterior = constrained_posterior(chain(4, 3, [at_most_one(3, 1)]))
     with pytest.raises(ScoreError, match="not within"):
         posterior.span_probability(3, None, np.ones((2, 3), dtype=bool), None)
     with pytest.raises(ScoreError, match="before has the shape"):

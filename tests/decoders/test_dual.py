@@ -17,7 +17,8 @@ from conseq.decoders.chain.viterbi import Viterbi, viterbi
 from conseq.decoders.dual import Dual, _Descent
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
 from conseq.decoders.lattice.dual import DualFunction, Subproblem
-from conseq.decoders.lattice.lattice import Lattice, TooManyStates, label_groups
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.reader import label_groups
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema

@@ -80,7 +80,7 @@ def test_local_constraints_are_charged_once_for_a_batch(monkeypatch):
     )
     assert problems[0].with_local_constraints.score([0, 1, 0]) == -2.0
     batch = problems.with_local_constraints
-    monkeypatch.setattr(problem_module, "with_local_constraints", None)
+    monkeypatch.setattr(problem_module, "shifted", None)
     assert problems.with_local_constraints is batch
     for problem in problems:
         problem.with_local_constraints.check()

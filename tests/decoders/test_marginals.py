@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.decoders.chain.marginals import ChainPosterior, marginals, span_probability
+from conseq.decoders.chain.marginals import ChainPosterior, marginals
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.potentials import Potentials
 
@@ -34,7 +34,7 @@ def test_spans_with_their_neighbours(seed, potentials_of):
             inside = rng.random((rng.integers(0, length - start + 1), size)) < 0.7
             before, after = (rng.random(size) < 0.7 if rng.random() < 0.6 else None for _ in range(2))
             expected = span_by_enumeration(chain, start, before, inside, after)
-            found = span_probability(potentials_of(chains), i, start, before, inside, after)
+            found = ChainPosterior.of(potentials_of(chains), i).span_probability(start, before, inside, after)
             assert found == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
@@ -87,7 +87,9 @@ def test_a_sequence_without_a_labelling_is_named():
         marginals(potentials)
     with pytest.raises(InfeasibleError, match=r"sequence 1 \(from 0\) has no labelling"):
         ChainPosterior.of(potentials, 1)
-    assert span_probability(potentials, 0, 0, None, [[True, False]], None) == pytest.approx(0.5)
+    assert ChainPosterior.of(potentials).span_probability(0, None, [[True, False]], None) == pytest.approx(
+        0.5
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,10 +103,11 @@ def test_a_sequence_without_a_labelling_is_named():
 )
 def test_spans_that_do_not_fit(span, sentence):
     with pytest.raises(ScoreError, match=sentence):
-        span_probability(Potentials.of(np.zeros((3, 2))), 0, *span)
+        ChainPosterior.of(Potentials.of(np.zeros((3, 2)))).span_probability(*span)
 
 
 def test_empty_sequences():
     found = marginals(Potentials.of(np.empty((0, 3)), offsets=[0, 0]))
     assert found.log_partition.tolist() == [0.0]
-    assert span_probability(Potentials.of(np.empty((0, 3))), 0, 0, None, np.empty((0, 3)), None) == 1.0
+    empty = ChainPosterior.of(Potentials.of(np.empty((0, 3))))
+    assert empty.span_probability(0, None, np.empty((0, 3)), None) == 1.0

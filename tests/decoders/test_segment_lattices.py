@@ -14,11 +14,14 @@ from conseq.constraints import CONSTRAINTS
 from conseq.decoders.beam import beam_search
 from conseq.decoders.ilp import largest_flow
 from conseq.decoders.lattice.dual import DualFunction
-from conseq.decoders.lattice.lattice import Lattice, Reader, Segment, TooManyStates
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
 from conseq.decoders.lattice.pareto import at_most, cheapest
+from conseq.decoders.lattice.posterior import Posterior
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.rows import add_charge, add_flow
 from conseq.decoders.lattice.satisfy import satisfy
 from conseq.decoders.lattice.search import LatticeSearch, lowered
+from conseq.decoders.lattice.segments import Segment, segment_lattice
 from conseq.errors import ConseqError, ScoreError
 from conseq.solver import Assembly, Outcome
 
@@ -36,12 +39,12 @@ def under_all(case: Case) -> Lattice:
     """The lattice with all rules charged, one after the other."""
     lattice = case.lattice
     for charge in case.problem.charges:
-        lattice = lattice.under(lattice.reader(case.problem, charge))
+        lattice = Reader.of(lattice, case.problem, charge).product()
     return lattice
 
 
 def readers_of(case: Case) -> list[Reader]:
-    return [case.lattice.reader(case.problem, charge) for charge in case.problem.charges]
+    return [Reader.of(case.lattice, case.problem, charge) for charge in case.problem.charges]
 
 
 def close(case: Case, share: float = 1e-10) -> float:
@@ -164,7 +167,7 @@ def distribution(paths: list[tuple[Path, float]]) -> tuple[np.ndarray, float]:
 def check_sums(
     case: Case, lattice: Lattice, paths: list[tuple[Path, float]], rng: np.random.Generator, place: str
 ) -> None:
-    posterior, slack = lattice.posterior, 1e-10 + 1e-13 * case.scale
+    posterior, slack = Posterior.of(lattice), 1e-10 + 1e-13 * case.scale
     if not paths:
         assert posterior.log_partition == -np.inf, place
         with pytest.raises(ConseqError, match="no path to draw from"):
@@ -204,7 +207,7 @@ def check_spans(
         passes = np.ones(len(paths), dtype=bool)
         for k, mask in enumerate(masks):
             passes &= mask[labels[:, first + k]]
-        found = lattice.posterior.passage(first, masks)
+        found = Posterior.of(lattice).passage(first, masks)
         assert found == pytest.approx(p[passes].sum(), abs=1e-10 + 1e-13 * case.scale), f"{place}, {first}"
 
 
@@ -219,7 +222,7 @@ def test_samples_are_as_frequent_as_they_are_likely():
             for (path, _), share in zip(paths, p.tolist(), strict=True):
                 expected[path.labels] += share
             counts: Counter = Counter()
-            drawn, times = np.unique(lattice.posterior.sample(draws, rng), axis=0, return_counts=True)
+            drawn, times = np.unique(Posterior.of(lattice).sample(draws, rng), axis=0, return_counts=True)
             for path, count in zip(drawn, times.tolist(), strict=True):
                 check_path(lattice, path, place)
                 counts[tuple(lattice.states_of(path).tolist())] += count
@@ -267,7 +270,7 @@ def test_a_floor_under_rules_loses_no_path_that_reaches_it():
         floor = some_floor([path.charged for path in paths], rng)
         lattice = case.lattice
         for charge in case.problem.charges:
-            lattice = lattice.under(lattice.reader(case.problem, charge), lowered(floor))
+            lattice = Reader.of(lattice, case.problem, charge).product(lowered(floor))
         kept = sorted((path.charged for path in paths if path.charged >= floor), reverse=True)
         _, scores = lattice.best(len(paths))
         assert np.allclose(scores[: len(kept)], kept, rtol=0, atol=close(case)), place
@@ -278,14 +281,14 @@ def test_a_limit_of_product_states_is_kept():
     refused = 0
     for place, case, _ in cases(400):
         for charge in case.problem.charges:
-            reader, size = case.lattice.reader(case.problem, charge), case.lattice.n_nodes
-            free = case.lattice.under(reader)
+            reader, size = Reader.of(case.lattice, case.problem, charge), case.lattice.n_nodes
+            free = reader.product()
             if free.n_nodes > size:
                 refused += 1
                 with pytest.raises(TooManyStates, match=f"more than {size} product states"):
-                    case.lattice.under(reader, most_states=size)
+                    reader.product(most_states=size)
             else:  # nodes may have been merged, so there may have been more
-                enough = case.lattice.under(reader, most_states=size * len(reader.next))
+                enough = reader.product(most_states=size * len(reader.next))
                 assert enough.same_as(free), place
     assert refused > 20 // SLOW
 
@@ -337,7 +340,7 @@ def test_product_states_under_some_primitives():
         found = LatticeSearch.of(case.lattice, case.problem).best(some)
         lattice = case.lattice
         for p in some:
-            lattice = lattice.under(lattice.reader(case.problem, case.problem.charges[p]))
+            lattice = Reader.of(lattice, case.problem, case.problem.charges[p]).product()
         slack = close(case, 2e-9)
         assert found.value <= lattice.best_score + slack, place
         assert found.value >= best_of(case) - slack, place
@@ -396,7 +399,7 @@ def test_the_cheapest_path_that_reaches_a_floor():
 
 def readers_of_pruned(case: Case, floor: float) -> list[Reader]:
     lattice = case.lattice.pruned(floor)
-    return [lattice.reader(case.problem, charge) for charge in case.problem.charges]
+    return [Reader.of(lattice, case.problem, charge) for charge in case.problem.charges]
 
 
 def check_ceiling(case: Case, floor: float, least: float, place: str) -> None:
@@ -434,7 +437,7 @@ def test_any_path_that_breaks_no_hard_rule():
     satisfied = {True: 0, False: 0}
     for place, case, _ in cases(2000):
         readers = [
-            case.lattice.reader(case.problem, charge)
+            Reader.of(case.lattice, case.problem, charge)
             for charge in case.problem.charges
             if charge.penalty == np.inf
         ]
@@ -483,7 +486,7 @@ def test_the_dual_function_is_an_upper_bound():
 )
 def test_segments_that_do_not_fit(segment, sentence):
     with pytest.raises(ScoreError, match=sentence) as caught:
-        Lattice.of_segments([Segment(0, [0, 1, 1], 1.0), segment], 3, 2)
+        segment_lattice([Segment(0, [0, 1, 1], 1.0), segment], 3, 2)
     assert repr(segment) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -492,21 +495,21 @@ def test_segments_that_do_not_fit(segment, sentence):
 def test_scores_of_labels_that_do_not_fit(name):
     shape = (2, 2) if name == "pairwise" else (2,)
     with pytest.raises(ScoreError, match=f"{name} has the shape"):
-        Lattice.of_segments([], 3, 2, **{name: np.zeros(3)})
+        segment_lattice([], 3, 2, **{name: np.zeros(3)})
     for wrong in (np.nan, np.inf):
         with pytest.raises(ScoreError, match=rf"{name} has a score that is \+inf or not a number"):
-            Lattice.of_segments([], 3, 2, **{name: np.full(shape, wrong)})
-    forbidden = Lattice.of_segments([Segment(0, [1], 0.0)], 1, 2, **{name: np.full(shape, -np.inf)})
+            segment_lattice([], 3, 2, **{name: np.full(shape, wrong)})
+    forbidden = segment_lattice([Segment(0, [1], 0.0)], 1, 2, **{name: np.full(shape, -np.inf)})
     assert forbidden.is_empty == (name != "pairwise")
 
 
 def test_no_tokens_and_no_segments():
-    empty = Lattice.of_segments([], 0, 2)
+    empty = segment_lattice([], 0, 2)
     states, scores = empty.best(3)
     assert states.shape == (1, 0)
     assert scores.tolist() == [0.0]
-    assert empty.posterior.log_partition == 0.0
-    none = Lattice.of_segments([], 2, 2)
+    assert Posterior.of(empty).log_partition == 0.0
+    none = segment_lattice([], 2, 2)
     assert none.is_empty
     assert none.best(3)[0].shape == (0, 2)
     assert none.best_score == -np.inf

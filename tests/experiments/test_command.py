@@ -104,7 +104,7 @@ def test_help_has_examples_and_help_for_every_option(run):
     assert "Examples:\n    python -m experiments\n" in found.out
     options = [line for line in found.out.splitlines() if line.startswith("  --")]
     assert [line.split()[0] for line in options] == [
-        "--data", "--split", "--quick", "--markdown", "--plot", "--help", "--json",
+        "--split", "--data", "--quick", "--markdown", "--plot", "--help", "--json",
     ]  # fmt: skip
     assert all(len(line.split()) > 2 for line in options)
 

@@ -13,7 +13,7 @@ from conseq.constraints import FollowedBy, Segments
 from conseq.corpus import Corpus
 from conseq.datasets import addresses
 from conseq.errors import DataError
-from conseq.io import write_columns
+from conseq.io import write
 from conseq.mining import Evidence
 from conseq.potentials import Potentials
 from conseq.schema import Schema
@@ -37,7 +37,7 @@ from experiments.soft_ilp_trials import accuracy_not_o, clause_report
 
 def written(folder: Path, split: str, corpus: Corpus) -> None:
     folder.mkdir(exist_ok=True)
-    write_columns(Corpus(dict(corpus.columns), corpus.offsets, corpus.labels), folder / f"{split}.tsv")
+    write(Corpus(dict(corpus.columns), corpus.offsets, corpus.labels), folder / f"{split}.tsv", "columns")
 
 
 PARTS = ("AddressNumber", "StreetName", "PlaceName", "StateName", "ZipCode")

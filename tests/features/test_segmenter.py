@@ -156,3 +156,11 @@ def test_a_long_sequence_takes_linear_time():
     begun = time.perf_counter()
     FeatureExtractor.learn(corpus, [f"{text}[0]" for text in SOURCES])
     assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("mark", ['"', "'", "``", "[", "-", "1-", "a-", "&", "”’", "- "])
+@pytest.mark.parametrize("ends", ["", "a"])
+def test_the_kind_of_a_very_long_token_is_found_at_once(mark, ends):
+    start = time.perf_counter()
+    kind(mark * (300_000 // len(mark)) + ends)
+    assert time.perf_counter() - start < 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,8 @@ from conseq.errors import TemplateError
 from conseq.features import PRESETS, Template, parse_templates
 from conseq.features.segmenter import ASPECTS, KINDS
 from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source
-from conseq.features.templates import FARTHEST, Part
+from conseq.features.templates import FARTHEST, LONGEST, Part
+from conseq.patterns import PatternError, searcher
 
 names = st.one_of(
     st.sampled_from(
@@ -28,8 +29,8 @@ patterns = st.text(st.sampled_from(r"ab1.^$[]()|+*?&#, '"), min_size=1, max_size
 
 def _broken(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    except re.error:
+        searcher(pattern)
+    except PatternError:
         return True
     return False
 
@@ -160,3 +161,33 @@ def test_errors_are_sentences_with_the_place(lines, message):
 def test_the_lines_of_a_preset_print_as_they_parse(name):
     parsed = parse_templates(PRESETS[name][0].splitlines())
     assert parse_templates([str(t) for t in parsed]) == parsed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lower(" + " " * 5_000,
+        "lower(" + " , " * 2_000 + "!",
+        "lower(" + "''," * 2_000 + "![0]",
+        "match(/" + r"\/" * 9_000,
+        "'" * 9_999,
+        "word" * 3_000,
+    ],
+)
+def test_what_is_no_template_is_refused_at_once(text):
+    start = time.perf_counter()
+    with pytest.raises(TemplateError, match="is not a template"):
+        parse_templates([text])
+    assert time.perf_counter() - start < 2
+
+
+def test_a_template_may_not_be_very_long():
+    with pytest.raises(TemplateError, match=f"template 1 has 100003 characters; use at most {LONGEST}"):
+        parse_templates(["word[0]" + " " * 99_996])
+
+
+def test_patterns_that_cannot_be_searched_for_are_refused_with_their_place():
+    with pytest.raises(
+        TemplateError, match=r"template 2, column 1: the pattern /\(a\)\\1/ refers back to a group"
+    ):
+        parse_templates(["word[0]", r"match(/(a)\1/)[0]"])

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import format_inline, read_inline, stream_inline
+from conseq.io import format_inline, read, stream
 
 
 def of(text: str, **options: Any) -> Corpus:
-    return read_inline(io.BytesIO(text.encode()), **options)
+    return read(io.BytesIO(text.encode()), "inline", **options)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_label_that_cannot_be_a_tag() -> None:
 
 def test_stream(contents: Any) -> None:
     data = "<a>x</a> y\n\nz <b>w</b>\n"
-    batches = list(stream_inline(io.BytesIO(data.encode()), max_tokens=1))
+    batches = list(stream(io.BytesIO(data.encode()), "inline", max_tokens=1))
     assert [batch.label_sequences() for batch in batches] == [[["B-a", "O"]], [["O", "B-b"]]]
     with pytest.raises(DataError, match="input:3: column 1: </b>"):
-        list(stream_inline(io.BytesIO(b"x\n\n</b>\n"), max_tokens=1))
+        list(stream(io.BytesIO(b"x\n\n</b>\n"), "inline", max_tokens=1))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conseq.io import read, read_columns, read_jsonl, stream_columns
+from conseq.io import read, stream
 
 DATA = Path(os.environ.get("CONSEQ_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 
@@ -44,8 +44,8 @@ def test_counts(name: str, sequences: int, tokens: int, labels: int) -> None:
 @pytest.mark.parametrize("name", ["conll2003/dev.tsv", "umass_citation/dev.tsv"])
 def test_stream(name: str) -> None:
     path = found(name)
-    whole = read_columns(path)
-    rows = [(s.tokens, s.labels) for batch in stream_columns(path, max_tokens=3000) for s in batch]
+    whole = read(path, "columns")
+    rows = [(s.tokens, s.labels) for batch in stream(path, max_tokens=3000) for s in batch]
     assert rows == [(s.tokens, s.labels) for s in whole]
 
 
@@ -53,13 +53,13 @@ def test_against_a_naive_reader() -> None:
     path = found("conll2003/dev.tsv")
     blocks = path.read_text(encoding="utf-8").strip("\n").split("\n\n")
     naive = [[line.split("\t") for line in block.split("\n")] for block in blocks]
-    corpus = read_columns(path, "word,pos,chunk,label")
+    corpus = read(path, "columns", columns="word,pos,chunk,label")
     assert corpus.token_sequences() == [[row[0] for row in rows] for rows in naive]
     assert corpus.split(corpus.columns["chunk"].strings()) == [[row[2] for row in rows] for rows in naive]
     assert corpus.label_sequences() == [[row[3] for row in rows] for rows in naive]
 
 
 def test_json_lines() -> None:
-    corpus = read_jsonl(found("conll04/train.jsonl"), spans="entities")
+    corpus = read(found("conll04/train.jsonl"), "jsonl", spans="entities")
     assert (len(corpus), corpus.n_tokens, list(corpus.columns)) == (922, 26_525, ["word", "pos"])
     assert sum(label.startswith("B-") for labels in corpus.label_sequences() for label in labels) == 3_377

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import format_jsonl, read_jsonl, read_text, stream_jsonl
+from conseq.io import format_jsonl, read, stream
 
 
 def of(*records: Any, **options: Any) -> Corpus:
     lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
-    return read_jsonl(io.BytesIO("\n".join(lines).encode()), **options)
+    return read(io.BytesIO("\n".join(lines).encode()), "jsonl", **options)
 
 
 def span(start: Any, end: Any, kind: Any = "a") -> dict[str, Any]:
@@ -122,7 +122,7 @@ rows = st.lists(st.lists(st.tuples(word, word, word), min_size=1, max_size=4), m
 def test_round_trip(rows: list[list[tuple[str, str, str]]], contents: Any) -> None:
     words, tags, labels = zip(*(row for sequence in rows for row in sequence), strict=True)
     corpus = Corpus.from_columns({"word": words, "pos": tags}, map(len, rows), labels)
-    assert contents(read_jsonl(io.BytesIO(format_jsonl(corpus).encode()))) == contents(corpus)
+    assert contents(read(io.BytesIO(format_jsonl(corpus).encode()), "jsonl")) == contents(corpus)
 
 
 @given(
@@ -131,11 +131,11 @@ def test_round_trip(rows: list[list[tuple[str, str, str]]], contents: Any) -> No
     )
 )
 def test_round_trip_with_text(texts: list[str], contents: Any) -> None:
-    corpus = read_text(io.BytesIO("\n".join(texts).encode()))
+    corpus = read(io.BytesIO("\n".join(texts).encode()), "text")
     labels = [f"B-{'ab'[i % 2]}" if i % 3 else "O" for i in range(corpus.n_tokens)]
     corpus = corpus.with_labels(labels)
     for spans in (False, True):
-        again = read_jsonl(io.BytesIO(format_jsonl(corpus, spans=spans).encode()))
+        again = read(io.BytesIO(format_jsonl(corpus, spans=spans).encode()), "jsonl")
         assert contents(again) == contents(corpus)
 
 
@@ -143,12 +143,12 @@ def test_round_trip_of_spans_without_text() -> None:
     corpus = Corpus.from_sequences([["a b", "c"]], [["B-x/B-y", "I-x"]])
     text = format_jsonl(corpus, spans=True)
     assert json.loads(text)["spans"] == [span(0, 2, "x"), span(0, 1, "y")]
-    assert read_jsonl(io.BytesIO(text.encode()))[0].labels == ["B-x/B-y", "I-x"]
+    assert read(io.BytesIO(text.encode()), "jsonl")[0].labels == ["B-x/B-y", "I-x"]
 
 
 def test_stream() -> None:
     data = "\n".join(json.dumps({"tokens": [token]}) for token in "abc").encode()
-    assert [b.token_sequences() for b in stream_jsonl(io.BytesIO(data), max_tokens=1)] == [
+    assert [b.token_sequences() for b in stream(io.BytesIO(data), "jsonl", max_tokens=1)] == [
         [["a"]],
         [["b"]],
         [["c"]],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import format_text, read_text, stream_text
+from conseq.io import format_text, read, stream
 
 line = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=20)
 texts = st.lists(line, min_size=1, max_size=6).filter(
@@ -23,14 +23,14 @@ texts = st.lists(line, min_size=1, max_size=6).filter(
 
 @given(lines=texts, tokens=st.sampled_from(["words", "whitespace", "characters"]))
 def test_round_trip_and_places(lines: list[str], tokens: str, contents: Any) -> None:
-    corpus = read_text(io.BytesIO("\n".join(lines).encode()), tokens=tokens)
+    corpus = read(io.BytesIO("\n".join(lines).encode()), "text", tokens=tokens)
     kept = [text for text in lines if text and not text.isspace()]
     assert [sequence.text for sequence in corpus] == kept
     for sequence in corpus:
         assert [(sequence.text or "")[a:b] for a, b in sequence.characters or []] == sequence.tokens
     text = format_text(corpus)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    assert contents(read_text(io.BytesIO((mark + text).encode()), tokens=tokens)) == contents(corpus)
+    assert contents(read(io.BytesIO((mark + text).encode()), "text", tokens=tokens)) == contents(corpus)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_round_trip_and_places(lines: list[str], tokens: str, contents: Any) -> 
     ],
 )
 def test_variants_are_equal(data: bytes, contents: Any) -> None:
-    assert contents(read_text(io.BytesIO(data))) == contents(read_text(io.BytesIO(b"a b\nc\n")))
+    assert contents(read(io.BytesIO(data), "text")) == contents(read(io.BytesIO(b"a b\nc\n"), "text"))
 
 
 @given(texts, st.integers(1, 9))
 def test_stream_is_equal(lines: list[str], limit: int) -> None:
     data = "\n".join(lines).encode()
-    whole = read_text(io.BytesIO(data))
-    batches = list(stream_text(io.BytesIO(data), max_tokens=limit))
+    whole = read(io.BytesIO(data), "text")
+    batches = list(stream(io.BytesIO(data), "text", max_tokens=limit))
     assert [s.tokens for batch in batches for s in batch] == whole.token_sequences()
     assert [s.characters for batch in batches for s in batch] == [s.characters for s in whole]
 
@@ -59,7 +59,7 @@ def test_stream_is_equal(lines: list[str], limit: int) -> None:
 def test_a_line_is_answered_at_once() -> None:
     end, begin = os.pipe()
     with open(end, "rb", buffering=0) as source, open(begin, "wb", buffering=0) as sink:
-        batches = stream_text(source)
+        batches = stream(source, "text")
         sink.write(b"Good night.\n")
         assert next(batches)[0].tokens == ["Good", "night", "."]
         sink.close()
@@ -74,7 +74,7 @@ def test_without_the_original() -> None:
     ("data", "message"),
     [(b"", "the file is empty"), (b" \n\n", "the file has no tokens"), (b"a\n\xff\n", ":2: byte 0xff")],
 )
-@pytest.mark.parametrize("read", [read_text, lambda source: list(stream_text(source))])
-def test_errors(data: bytes, message: str, read: Any) -> None:
+@pytest.mark.parametrize("way", [read, lambda *given: list(stream(*given))])
+def test_errors(data: bytes, message: str, way: Any) -> None:
     with pytest.raises(DataError, match=message):
-        read(io.BytesIO(data))
+        way(io.BytesIO(data), "text")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.io.columns import parse_columns
 from conseq.io.grid import Grid, pieces
 from conseq.io.layout import ColumnOptions, layout_of
@@ -43,8 +43,9 @@ VARIANTS = {
 }
 
 
-def of(text: str | bytes, *args: Any, **options: Any) -> Corpus:
-    return read_columns(io.BytesIO(text if isinstance(text, bytes) else text.encode()), *args, **options)
+def of(text: str | bytes, columns: Any = None, **options: Any) -> Corpus:
+    data = text if isinstance(text, bytes) else text.encode()
+    return read(io.BytesIO(data), "columns", columns=columns, **options)
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
@@ -68,22 +69,22 @@ def test_gzip_of_several_members_and_padding(contents: Any) -> None:
 def test_path_name_does_not_matter(tmp_path: Path, contents: Any) -> None:
     (tmp_path / "packed.tsv").write_bytes(gzip.compress(PLAIN.encode()))
     (tmp_path / "plain.gz").write_text(PLAIN)
-    assert contents(read_columns(tmp_path / "packed.tsv")) == contents(
-        read_columns(str(tmp_path / "plain.gz"))
+    assert contents(read(tmp_path / "packed.tsv", "columns")) == contents(
+        read(str(tmp_path / "plain.gz"), "columns")
     )
 
 
 @pytest.mark.parametrize("stdin", [io.TextIOWrapper(io.BytesIO(PLAIN.encode())), io.StringIO(PLAIN)])
 def test_standard_input(stdin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", stdin)
-    assert read_columns("-").token_sequences() == [["EU", "rejects"], ["Peter"]]
+    assert read("-", "columns").token_sequences() == [["EU", "rejects"], ["Peter"]]
 
 
 def test_standard_input_with_a_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").write_text(PLAIN)
     with open(tmp_path / "in") as file:
         monkeypatch.setattr("sys.stdin", file)
-        assert read_columns("-").n_tokens == 3
+        assert read("-", "columns").n_tokens == 3
         assert not file.closed
 
 
@@ -204,7 +205,7 @@ def test_errors_name_the_line(
 ) -> None:
     (tmp_path / "in").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(DataError) as raised:
-        read_columns(tmp_path / "in", **options)
+        read(tmp_path / "in", "columns", **options)
     assert re.match(message, str(raised.value).replace(f"{tmp_path}{os.sep}", "")), str(raised.value)
 
 
@@ -216,12 +217,12 @@ def test_the_line_of_an_error_far_down() -> None:
 
 def test_errors_of_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match=r"nowhere\.tsv: there is no such file; check the path"):
-        read_columns(tmp_path / "nowhere.tsv")
+        read(tmp_path / "nowhere.tsv", "columns")
     with pytest.raises(DataError, match="this is a directory; name a file in it"):
-        read_columns(tmp_path)
+        read(tmp_path, "columns")
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(DataError, match="standard input: there is none"):
-        read_columns("-")
+        read("-", "columns")
 
 
 def test_error_of_the_stream_itself() -> None:
@@ -232,7 +233,7 @@ def test_error_of_the_stream_itself() -> None:
             raise OSError(5, "Input/output error")
 
     with pytest.raises(DataError, match=r"disk.tsv: reading failed \(Input/output error\)"):
-        read_columns(Broken())
+        read(Broken(), "columns")
 
 
 cell = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\t\n\r"), max_size=3)
@@ -245,7 +246,7 @@ def test_reads_what_a_naive_writer_wrote(rows: list[list[tuple[str, str, str]]],
     """The reader in pieces of any size against the definition of the format."""
     text = "\n".join("".join("\t".join(row) + "\n" for row in sequence) for sequence in rows)
     block = Block(text.encode(), "in")
-    corpus = parse_columns(block)
+    corpus = parse_columns(block, ColumnOptions())
     assert corpus.split(list(zip(*_flat(corpus), strict=True))) == rows
     layout = layout_of(block, ColumnOptions())
     assert layout is not None

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Corpus
 from conseq.errors import DataError
-from conseq.io import read_columns, stream_columns
+from conseq.io import read, stream
 from conseq.io.source import CHUNK
 from conseq.io.stream import DEPTH
 
@@ -94,31 +94,31 @@ def test_equal_to_reading_at_once(text: str, sizes: list[int], limit: int, how: 
     data = text.replace("\n", "\r\n").encode() if how == "\r" else text.encode()
     data = gzip.compress(data) if how == "packed" else data
     batches: list[Corpus] = []
-    streamed = stream_columns(Dribble(data, sizes), "word,label", max_tokens=limit)
+    streamed = stream(Dribble(data, sizes), columns="word,label", max_tokens=limit)
     complaint = complaint_of(lambda: batches.extend(streamed))
-    assert complaint == complaint_of(lambda: read_columns(io.BytesIO(data), "word,label"))
+    assert complaint == complaint_of(lambda: read(io.BytesIO(data), "columns", columns="word,label"))
     if not complaint:
-        assert joined(batches) == joined([read_columns(io.BytesIO(data), "word,label")])
+        assert joined(batches) == joined([read(io.BytesIO(data), "columns", columns="word,label")])
     assert all(len(batch) == 1 or batch.n_tokens <= limit for batch in batches)
 
 
 @given(st.lists(st.sampled_from(["a\tX", "b", ""]), min_size=2, max_size=30), st.integers(1, 9))
 def test_errors_have_the_same_line(rows: list[str], limit: int) -> None:
     data = "\n".join(["a\tX", *rows]).encode()
-    streamed = stream_columns(Dribble(data, []), max_tokens=limit)
-    assert complaint_of(lambda: list(streamed)) == complaint_of(lambda: read_columns(io.BytesIO(data)))
+    streamed = stream(Dribble(data, []), max_tokens=limit)
+    assert complaint_of(lambda: list(streamed)) == complaint_of(lambda: read(io.BytesIO(data), "columns"))
 
 
 def test_a_file_gives_large_batches(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"a\tX\n\n" * 100_000)
-    sizes = [batch.n_tokens for batch in stream_columns(tmp_path / "in", max_tokens=10_000)]
+    sizes = [batch.n_tokens for batch in stream(tmp_path / "in", max_tokens=10_000)]
     assert sum(sizes) == 100_000
     assert max(sizes) <= 10_000
     assert len(sizes) < 20
 
 
 def test_a_sequence_longer_than_the_limit_stays_whole() -> None:
-    (batch,) = stream_columns(io.BytesIO(b"a\n" * 300_000), max_tokens=10)
+    (batch,) = stream(io.BytesIO(b"a\n" * 300_000), max_tokens=10)
     assert batch.lengths.tolist() == [300_000]
 
 
@@ -126,7 +126,7 @@ def test_a_sequence_longer_than_the_limit_stays_whole() -> None:
 def test_a_pipe_is_answered_before_its_end(buffering: int) -> None:
     end, begin = os.pipe()
     with open(end, "rb", buffering=buffering) as source, open(begin, "wb", buffering=0) as sink:
-        batches = stream_columns(source)
+        batches = stream(source)
         for words in (["a", "b"], ["c"]):
             sink.write("".join(f"{word}\tX\n" for word in words).encode() + b"\n")
             assert within(5, lambda: next(batches)).token_sequences() == [words]
@@ -140,7 +140,7 @@ def test_a_pipe_is_answered_before_its_end(buffering: int) -> None:
 def test_all_that_waits_comes_in_one_batch() -> None:
     end, begin = os.pipe()
     with open(end, "rb", buffering=0) as source, open(begin, "wb", buffering=0) as sink:
-        batches = stream_columns(source)
+        batches = stream(source)
         sink.write(b"a\tX\n\n")
         assert len(within(5, lambda: next(batches))) == 1
         sink.write(b"b\tX\n\nc\tX\n\nd\tX\n")
@@ -150,7 +150,7 @@ def test_all_that_waits_comes_in_one_batch() -> None:
 
 def test_memory_is_bounded() -> None:
     source = Endless()
-    batches = stream_columns(source, max_tokens=100)  # type: ignore[arg-type]
+    batches = stream(source, max_tokens=100)  # type: ignore[arg-type]
     next(batches)
     bound = (DEPTH + 3) * CHUNK
     assert not eventually(lambda: source.taken > bound, seconds=0.5)
@@ -162,7 +162,7 @@ def test_closing_ends_a_reader_that_waits(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with open(os.open(fifo, os.O_RDWR), "wb", buffering=0) as sink:
-        batches = stream_columns(fifo)
+        batches = stream(fifo)
         sink.write(b"a\tX\n\n")
         assert within(5, lambda: next(batches)).n_tokens == 1
         assert readers()
@@ -172,7 +172,7 @@ def test_closing_ends_a_reader_that_waits(tmp_path: Path) -> None:
 
 def test_a_dropped_generator_ends_its_reader(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"a\tX\n\n" * 1_000_000)
-    for batch in stream_columns(tmp_path / "in", max_tokens=10):
+    for batch in stream(tmp_path / "in", max_tokens=10):
         assert batch.n_tokens == 10
         break
     assert eventually(lambda: not readers())
@@ -183,7 +183,7 @@ def test_an_error_comes_after_the_batches_before_it(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(good + b"a\n\n" + good)
     batches: list[Corpus] = []
     with pytest.raises(DataError, match=r"in:200001: 1 column where line 1 has 2"):
-        batches.extend(stream_columns(tmp_path / "in", max_tokens=1000))
+        batches.extend(stream(tmp_path / "in", max_tokens=1000))
     assert 99_000 <= sum(batch.n_tokens for batch in batches) <= 100_000
     assert not readers()
 
@@ -199,17 +199,17 @@ def test_an_error_comes_after_the_batches_before_it(tmp_path: Path) -> None:
 )
 def test_errors(data: bytes, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        list(stream_columns(io.BytesIO(data)))
+        list(stream(io.BytesIO(data)))
 
 
 def test_missing_file() -> None:
     with pytest.raises(DataError, match="there is no such file"):
-        next(stream_columns("nowhere.tsv"))
+        next(stream("nowhere.tsv"))
 
 
 LABELLER = """
-from conseq.io import stream_columns
-for batch in stream_columns("-"):
+from conseq.io import stream
+for batch in stream("-"):
     print(batch.n_tokens, flush=True)
 """
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conseq.corpus import Bags, Corpus
 from conseq.errors import DataError
-from conseq.io import format_columns, read_columns, stream_columns, write_columns
+from conseq.io import emit, format_columns, read, stream, write
 from conseq.io.columns import Batch
 from conseq.vocabulary import Vocabulary
 
@@ -27,7 +27,7 @@ def corpus_of(rows: list[list[tuple[str, str, str]]]) -> Corpus:
 
 
 def batch_of(text: str, **options: Any) -> Batch:
-    (batch,) = stream_columns(io.BytesIO(text.encode()), **options)
+    (batch,) = stream(io.BytesIO(text.encode()), **options)
     return batch
 
 
@@ -35,33 +35,33 @@ def batch_of(text: str, **options: Any) -> Batch:
 def test_round_trip(rows: list[list[tuple[str, str, str]]], tmp_path_factory: Any, contents: Any) -> None:
     corpus = corpus_of(rows)
     path = tmp_path_factory.getbasetemp() / "round.tsv"
-    write_columns(corpus, path)
-    assert contents(read_columns(path)) == contents(corpus)
+    write(corpus, path, "columns")
+    assert contents(read(path, "columns")) == contents(corpus)
 
 
 @given(st.lists(st.lists(word.filter(lambda w: " " not in w), min_size=1), min_size=1, max_size=4))
 def test_round_trip_of_bare_tokens(tokens: list[list[str]]) -> None:
     text = format_columns(Corpus.from_sequences(tokens))
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    assert read_columns(io.BytesIO((mark + text).encode())).token_sequences() == tokens
+    assert read(io.BytesIO((mark + text).encode()), "columns").token_sequences() == tokens
 
 
 def test_round_trip_of_partial_labels_packed(tmp_path: Path) -> None:
     corpus = Corpus.from_sequences([["a", "b"]], [["", "X"]])
-    write_columns(corpus, tmp_path / "x.tsv.gz")
+    write(corpus, tmp_path / "x.tsv.gz", "columns")
     assert (tmp_path / "x.tsv.gz").read_bytes()[:2] == b"\x1f\x8b"
-    assert read_columns(tmp_path / "x.tsv.gz", partial=True).label_sequences() == [["", "X"]]
+    assert read(tmp_path / "x.tsv.gz", "columns", partial=True).label_sequences() == [["", "X"]]
 
 
 def test_round_trip_of_a_first_word_that_looks_like_a_byte_order_mark(tmp_path: Path) -> None:
-    write_columns(Corpus.from_sequences([["\ufeffa"]]), tmp_path / "x")
-    assert read_columns(tmp_path / "x").token_sequences() == [["\ufeffa"]]
+    write(Corpus.from_sequences([["\ufeffa"]]), tmp_path / "x", "columns")
+    assert read(tmp_path / "x", "columns").token_sequences() == [["\ufeffa"]]
 
 
 def test_extra_columns_come_last() -> None:
     corpus = Corpus.from_sequences([["a", "b"], ["c"]], [["X", "Y"], ["Z"]])
     out = io.StringIO()
-    write_columns(corpus, out, extra=[["1", "2", "3"], ["p", "q", "r"]])
+    emit(out, format_columns(corpus, ["1", "2", "3"], ["p", "q", "r"]))
     assert out.getvalue() == "a\tX\t1\tp\nb\tY\t2\tq\n\nc\tZ\t3\tr\n\n"
 
 

@@ -1,4 +1,4 @@
-"""The kernels of constraint satisfaction inference against the definition, and a case by hand."""
+"""Constraint satisfaction inference, predictions and kernel, against the definition, and a case by hand."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ import numpy as np
 import pytest
 from numba import config
 
-from conseq.kernels import csinf
+from conseq.models import trigrams
+from conseq.models.distributions import Distributions
+from conseq.models.trigrams import Predictions, TrigramClasses
+from conseq.vocabulary import Vocabulary
 
 SEEDS = range(40 if config.DISABLE_JIT else 300)
 
 
-def run(cases: list[naive.Case], ranges: list[tuple[int, int]] | None = None) -> tuple[np.ndarray, ...]:
+def run(cases: list[naive.Case], threads: int = 1) -> tuple[np.ndarray, ...]:
     """predicted, weights, domain, sizes, labels, totals of all sequences."""
     *found, parts, offsets = naive.arrays(cases)
-    n, tokens = len(cases), int(offsets[-1])
-    predicted, weights = np.full((tokens, 3), 99, np.int32), np.full((tokens, 6), np.nan)
-    domain, sizes = np.full((tokens, 3), 99, np.int32), np.full(tokens, 99, np.int64)
-    labels, totals = np.full(tokens, 99, np.int32), np.full(n, np.nan)
-    for first, last in ranges or [(0, n)]:
-        csinf.weigh(csinf.Found(*found), parts, offsets, first, last, predicted, weights)
-        csinf.propose(predicted, offsets, first, last, domain, sizes)
-        csinf.solve(predicted, weights, domain, sizes, offsets, first, last, labels, totals)
-    return predicted, weights, domain, sizes, labels, totals
+    classes = TrigramClasses(Vocabulary([str(y) for y in range(8)]), parts)
+    made = Predictions.of(classes, Distributions.of(range(len(parts)), *found), offsets)
+    return made.predicted, made.weights, made.domain, made.sizes, *made.solve(threads)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -88,15 +85,14 @@ def test_boundary_marks_inside_and_labels_outside_are_dropped():
     assert totals.tolist() == [2.0]
 
 
-def test_a_range_writes_nothing_else():
+def test_parts_of_the_sequences_are_solved_as_the_whole(monkeypatch):
     rng = np.random.default_rng(7)
     cases = [naive.random_case(rng, 3) for _ in range(6)]
     whole = run(cases)
-    for one, other in zip(whole, run(cases, [(0, 2), (2, 3), (3, 6)]), strict=True):
-        np.testing.assert_array_equal(one, other)
-    labels, totals = run(cases, [(2, 3)])[-2:]
-    assert np.isnan(np.delete(totals, 2)).all()
-    assert (labels == 99).sum() == len(labels) - len(cases[2])
+    monkeypatch.setattr(trigrams, "TOKENS_AT_ONCE", 5)
+    for threads in (1, 2):
+        for one, other in zip(whole, run(cases, threads), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_of_equal_labellings_the_last_token_takes_the_first_of_its_domain():

@@ -1,4 +1,4 @@
-"""`kernels/lattice.py`: what counters add and automata read on edges over one token or several."""
+"""What edges over one token or several add to counters, and what automata that read them still charge."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from numba import config
 
 from conseq.kernels import lattice as kernel
+from conseq.kernels import product
 
 SEEDS = range(60 if config.DISABLE_JIT else 300)
 
@@ -59,22 +60,6 @@ def test_what_is_added_along_a_path_is_what_its_labelling_adds(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_symbols(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    lattice = reference.random_lattice(rng)
-    steps, pairs, token = lattice.steps, lattice.size**2, int(rng.integers(0, 4))
-    classes = rng.integers(0, 2, (2, lattice.length + 4)).astype(np.int16)
-    alphabet = rng.integers(0, 9, 3 * 2 * pairs).astype(np.int16)
-    heads = np.stack([rng.integers(-1, 2, 3), np.arange(3) * 2 * pairs], axis=1)
-    read = np.full((len(steps.pair), 3), -1, dtype=np.int16)
-    kernel.symbols(steps, lattice.length, heads, classes, alphabet, pairs, token, read)
-    for i, (pair, t) in enumerate(zip(steps.pair.tolist(), steps.token.tolist(), strict=True)):
-        for m, (row, begin) in enumerate(heads.tolist()):
-            kind = classes[row, token + t] if row >= 0 and t < lattice.length else 0
-            assert read[i, m] == alphabet[begin:][kind * pairs + pair]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_minimum_remaining_is_the_least_that_any_path_onwards_is_charged(seed: int) -> None:
     """Forbidden edges count as well: gains are not looked at."""
     rng = np.random.default_rng(seed)
@@ -82,9 +67,8 @@ def test_minimum_remaining_is_the_least_that_any_path_onwards_is_charged(seed: i
     automaton = naive_primitives.random_automaton(rng)
     read = rng.integers(0, 3, len(lattice.steps.pair))
     least = np.full((lattice.n_nodes, len(automaton.arcs)), np.nan)
-    kernel.minimum_remaining(
-        lattice.graph, lattice.steps.first, read, automaton.arcs, automaton.charges, least
-    )
+    machine = product.Machine(lattice.steps.first, read, automaton.arcs, automaton.charges, 0)
+    product.minimum_remaining(lattice.graph, machine, least)
     for node in range(lattice.n_nodes):
         onwards = [[int(read[i]) for i in lattice.steps_on(path)] for path in lattice.paths(node)]
         for q in range(len(automaton.arcs)):

@@ -27,8 +27,7 @@ class Case:
         self.p = {path: math.exp(gain - self.expected_log_z) for path, gain in scored.items()}
         self.shares = np.full(self.lattice.n_edges, np.nan)
         self.nodes = np.full(self.lattice.n_nodes, np.nan)
-        self.log_z = kernel.edge_probabilities(self.lattice.graph, self.shares)
-        kernel.node_posteriors(self.lattice.graph, self.shares, self.nodes)
+        self.log_z = kernel.posteriors(self.lattice.graph, self.shares, self.nodes)
 
     def sum_of(self, holds) -> float:
         """The probability of the paths of which something holds."""
@@ -70,10 +69,12 @@ def test_scores_far_apart_do_not_overflow() -> None:
     for shift in (-2000.0, 2000.0):
         graph = Graph(np.array([0, 2, 2]), np.array([1, 1]), np.array([shift, shift + 1]))
         shares = np.empty(2)
-        assert kernel.edge_probabilities(graph, shares) == pytest.approx(shift + math.log(1 + math.e))
+        assert kernel.posteriors(graph, shares, np.empty(len(graph.first) - 1)) == pytest.approx(
+            shift + math.log(1 + math.e)
+        )
         assert shares == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e)])
     graph = Graph(np.array([0, 2, 2]), np.array([1, 1]), np.array([-2000.0, 2000.0]))
-    assert kernel.edge_probabilities(graph, shares) == 2000
+    assert kernel.posteriors(graph, shares, np.empty(len(graph.first) - 1)) == 2000
     assert shares.tolist() == [0, 1]
 
 
@@ -107,8 +108,7 @@ def test_what_was_left_out_before_does_not_come_back_later_in_a_span() -> None:
         np.array([0, 2, 1, 3, -1, -1]),
     )
     shares, nodes = np.empty(6), np.empty(6)
-    kernel.edge_probabilities(graph, shares)
-    kernel.node_posteriors(graph, shares, nodes)
+    kernel.posteriors(graph, shares, nodes)
     for states, p in (((0, 1), 0.5), ((2, 3), 0.5), ((0, 3), 0.0), ((2, 1), 0.0)):
         masks = np.arange(4) == np.array(states)[:, None]
         assert kernel.passage(graph, steps, shares, nodes, 0, masks) == p

@@ -29,7 +29,7 @@ class Case:
         self.sums = rules.random_sums(rng, self.counters)
         self.sums.limits[:, MULTIPLIER] = rules.random_multipliers(rng, self.sums)
         self.automata = [rules.random_automaton(rng) for _ in range(rng.integers(0, 3))]
-        self.read = rng.integers(0, 3, (len(self.lattice.steps.pair), len(self.automata))).astype(np.int16)
+        self.read = rng.integers(0, 3, (len(self.lattice.steps.pair), len(self.automata)))
         self.machines = self._machines(tight=bool(rng.random() < 0.5))
         self.rest, following = np.empty(self.lattice.n_nodes), np.empty(self.lattice.n_nodes, dtype=np.int64)
         lattice_kernel.completions(self.lattice.graph, self.rest, following)

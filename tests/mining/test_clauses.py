@@ -15,14 +15,15 @@ from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.mining.clauses import Clause, ClauseMiner, Literal, Problem, Table
 from conseq.mining.predicates import (
+    KINDS,
     RULES,
     SAMPLERS,
     Labelling,
     evaluate,
     mine_formulas,
+    predicates_of,
     punctuation,
     rules_from,
-    sequence_predicates,
 )
 from conseq.schema import Schema
 
@@ -386,22 +387,39 @@ def random_labelling(schema: Schema, seed: int) -> tuple[Corpus, np.ndarray]:
 def naive_predicate(about, tokens: list[str], labels: list[str], schema: Schema, t: int) -> bool:
     """What a predicate says of token t, from spans and strings."""
     ends = [span.end for span in schema.spans(labels) if is_in(span.type, about.type)]
-    tokens_in = {
-        s
-        for span in schema.spans(labels)
-        if is_in(span.type, about.type)
-        for s in range(span.start, span.end)
-    }
+    tokens_in = tokens_of(about.type, labels, schema)
     return {
         "here": t in tokens_in,
-        "previous": t - 1 in tokens_in,
         "ended": t in ends,
-        "earlier": any(s < t for s in tokens_in),
-        "later": any(s >= t for s in tokens_in),
         "first": 0 in tokens_in,
-        "last": len(tokens) - 1 in tokens_in,
         "marked": t >= 1 and tokens[t - 1] == about.mark and t - 2 in tokens_in,
     }[about.kind]
+
+
+def tokens_of(type: str, labels: list[str], schema: Schema) -> set[int]:
+    """The places of a type."""
+    spans = [span for span in schema.spans(labels) if is_in(span.type, type)]
+    return {t for span in spans for t in range(span.start, span.end)}
+
+
+def naive_target(family: str, places: set[int], t: int) -> bool:
+    """Whether token t is of the class of a family, given the places of the type."""
+    later, earlier = any(s >= t for s in places), any(s < t for s in places)
+    return {"precedence": later, "presence and precedence": not earlier}.get(family, t in places)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_classes_against_spans(schema):
+    for seed in range(5):
+        corpus, ids = random_labelling(schema, seed)
+        view, labels = Labelling(corpus, ids, schema), corpus.split(schema.decode(ids))
+        for family, type in product(SAMPLERS, schema.types()):
+            wanted = [
+                naive_target(family.name, tokens_of(type, sequence, schema), t)
+                for sequence in labels
+                for t in range(len(sequence))
+            ]
+            assert family.target(view, type).tolist() == wanted, f"seed {seed}, {family.name}, {type}"
 
 
 def is_in(type: str, name: str) -> bool:
@@ -411,11 +429,12 @@ def is_in(type: str, name: str) -> bool:
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_predicates_against_spans(schema):
-    kinds = ("here", "previous", "ended", "earlier", "later", "first", "last", "marked")
     for seed in range(5):
         corpus, ids = random_labelling(schema, seed)
-        predicates = sequence_predicates(corpus, ids, schema, kinds)
-        found = evaluate(predicates, Labelling(corpus, ids, schema))
+        view = Labelling(corpus, ids, schema)
+        asked = [about for kind in KINDS for about in predicates_of(view, kind, punctuation(corpus))]
+        predicates = {str(about): about for about in asked}
+        found = evaluate(predicates, view)
         labels = corpus.split(schema.decode(ids))
         places = [(i, t) for i, sequence in enumerate(labels) for t in range(len(sequence))]
         for q, about in enumerate(predicates.values()):
@@ -433,7 +452,8 @@ def test_the_token_before_is_one_of_the_same_sequence():
 def test_only_delimiters_after_types_that_occur_are_asked_for():
     corpus, ids, schema = labelled("x|a ,|a y|b .|O\n;|a y|b")
     assert punctuation(corpus) == (",", ".", ";")
-    assert list(sequence_predicates(corpus, ids, schema, ["marked"])) == ['a and "," before']
+    view = Labelling(corpus, ids, schema)
+    assert list(map(str, predicates_of(view, "marked", punctuation(corpus)))) == ['a and "," before']
     assert punctuation(Corpus({}, np.array([0, 2]))) == ()
 
 

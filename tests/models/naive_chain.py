@@ -13,6 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from conseq.features.design import Design
+from conseq.models.layout import Shard
 
 
 @dataclass
@@ -27,6 +28,15 @@ class Chains:
     @property
     def arguments(self):
         return self.design, self.labels, self.offsets, self.n_labels
+
+    @property
+    def shard(self):
+        return Shard(self.design, self.labels, self.offsets)
+
+    @property
+    def as_shards(self):
+        """What CRF.fit_all takes."""
+        return [self.shard], self.n_labels
 
     @property
     def bags(self):

@@ -11,7 +11,7 @@ import pytest
 from conseq.corpus import Corpus
 from conseq.features import FeatureExtractor
 from conseq.models.crf import CRF, ChainModel, WarmStart, curvature_scale
-from conseq.models.layout import Observed, observe
+from conseq.models.layout import Observed, Shard, observe
 from conseq.optimise.lbfgs import LBFGS
 
 SEEDS = range(6)
@@ -88,7 +88,7 @@ def test_a_model_survives_as_arrays(seed):
 def test_training_ends_where_the_gradient_vanishes(precision):
     chains = learnable(1)
     crf = CRF(LBFGS(c2=0.5, delta=1e-9, epsilon=1e-5), precision=precision)
-    model, report = crf.fit(*chains.arguments)
+    model, report = crf.fit_all(*chains.as_shards)
     value, gradient = naive.recursive(chains, model.layout, model.weights)
     slope = gradient + 2 * 0.5 * model.weights
     assert report.objective == pytest.approx(value + 0.5 * model.weights @ model.weights, rel=1e-5)
@@ -98,21 +98,23 @@ def test_training_ends_where_the_gradient_vanishes(precision):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_same_data_give_the_same_model_twice(threads):
     chains = learnable(2)
-    first, second = (CRF(threads=threads).fit(*chains.arguments) for _ in range(2))
+    first, second = (CRF(threads=threads).fit_all(*chains.as_shards) for _ in range(2))
     assert first[0].weights.tolist() == second[0].weights.tolist()
     assert first[1].objective == second[1].objective
 
 
 def test_threads_change_the_model_by_rounding_only():
     chains = learnable(3)
-    one, two = (CRF(threads=n, precision=np.float64).fit(*chains.arguments)[0] for n in (1, 2))
+    one, two = (CRF(threads=n, precision=np.float64).fit_all(*chains.as_shards)[0] for n in (1, 2))
     assert two.weights == pytest.approx(one.weights, rel=1e-6, abs=1e-6)
 
 
 def test_the_report_tells_what_happened():
     chains = learnable(4)
     seen = []
-    model, report = CRF(LBFGS(c2=1.0, max_iterations=5, delta=0.0)).fit(*chains.arguments, watch=seen.append)
+    model, report = CRF(LBFGS(c2=1.0, max_iterations=5, delta=0.0)).fit_all(
+        *chains.as_shards, watch=seen.append
+    )
     assert (report.status, report.iterations, report.best_iteration) == ("limit", 5, 5)
     assert report.features == model.layout.size == len(model.weights)
     assert report.attributes == chains.design.n_attributes
@@ -134,7 +136,7 @@ def test_development_data_choose_the_iterate():
         return -abs(len(weights) - 3)
 
     optimiser = LBFGS(c2=1.0, max_iterations=6, delta=0.0)
-    model, report = CRF(optimiser).fit(*chains.arguments, development=development)
+    model, report = CRF(optimiser).fit_all(*chains.as_shards, development=development)
     assert (report.best_iteration, report.development, report.iterations) == (3, 0, 6)
     assert model.weights.tolist() == weights[2].tolist() != weights[-1].tolist()
     assert [p.development for p in report.history] == [-2, -1, 0, -1, -2, -3]
@@ -142,8 +144,8 @@ def test_development_data_choose_the_iterate():
 
 def test_sparse_training_gives_a_pruned_model():
     chains = learnable(1)
-    model, report = CRF(LBFGS(c1=2.0, c2=0.0)).fit(*chains.arguments)
-    full, _ = CRF(LBFGS(c2=1.0)).fit(*chains.arguments)
+    model, report = CRF(LBFGS(c1=2.0, c2=0.0)).fit_all(*chains.as_shards)
+    full, _ = CRF(LBFGS(c2=1.0)).fit_all(*chains.as_shards)
     assert 0 < model.layout.size < full.layout.size
     assert report.features == model.layout.size
     assert (model.weights != 0).all()
@@ -152,7 +154,7 @@ def test_sparse_training_gives_a_pruned_model():
 @pytest.mark.parametrize("lengths", [[], [0, 0], [1], [1, 1, 1]])
 def test_tiny_training_data(lengths):
     chains = naive.random_chains(1, n_labels=2, lengths=np.array(lengths, dtype=np.int64))
-    model, report = CRF().fit(*chains.arguments)
+    model, report = CRF().fit_all(*chains.as_shards)
     assert np.isfinite(report.objective)
     assert model.potentials(chains.design, chains.offsets).n_tokens == sum(lengths)
 
@@ -160,8 +162,8 @@ def test_tiny_training_data(lengths):
 def test_without_transitions_tokens_are_labelled_one_by_one():
     """Then the model is logistic regression, and the objective a sum over tokens."""
     chains = learnable(2)
-    model, report = CRF(LBFGS(c2=1.0), transitions=False, boundaries=False, precision=np.float64).fit(
-        *chains.arguments
+    model, report = CRF(LBFGS(c2=1.0), transitions=False, boundaries=False, precision=np.float64).fit_all(
+        *chains.as_shards
     )
     unary = model.potentials(chains.design, chains.offsets).unary.astype(np.float64)
     log_p = unary - np.logaddexp.reduce(unary, axis=1, keepdims=True)
@@ -226,8 +228,8 @@ def test_a_model_without_weights_is_a_start_at_zero():
 def test_training_from_a_converged_model_takes_few_iterations():
     chains = learnable(2)
     crf = CRF(LBFGS(c2=0.3, delta=1e-8), precision=np.float64)
-    model, cold = crf.fit(*chains.arguments)
-    again, warm = crf.fit(*chains.arguments, warm=WarmStart(model, identity(12), identity(3)))
+    model, cold = crf.fit_all(*chains.as_shards)
+    again, warm = crf.fit_all(*chains.as_shards, warm=WarmStart(model, identity(12), identity(3)))
     assert cold.iterations > 15
     assert warm.evaluations < cold.evaluations / 2
     assert warm.objective <= cold.objective * (1 + 1e-9)
@@ -242,14 +244,14 @@ def test_a_warm_start_may_meet_new_words_and_labels():
     templates = ["word[-1..1]", "shape[0]"]
     before, design = FeatureExtractor.learn(old, templates)
     crf = CRF(LBFGS(c2=0.1, delta=1e-9), precision=np.float64)
-    model, _ = crf.fit(design, old.labels.ids, old.offsets, 2)
+    model, _ = crf.fit_all([Shard(design, old.labels.ids, old.offsets)], 2)
     after, design = FeatureExtractor.learn(new, templates)
     place = {name: i for i, name in enumerate(before.names())}
     attribute = np.array([place.get(name, -1) for name in after.names()])
     label = old.labels.vocabulary.encode(new.labels.vocabulary).astype(np.int64)
     assert -1 in attribute
     assert -1 in label
-    data = (design, new.labels.ids, new.offsets, 3)
-    cold, warm = (crf.fit(*data, warm=w)[1] for w in (None, WarmStart(model, attribute, label)))
+    data = ([Shard(design, new.labels.ids, new.offsets)], 3)
+    cold, warm = (crf.fit_all(*data, warm=w)[1] for w in (None, WarmStart(model, attribute, label)))
     assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
     assert warm.history[0].objective < cold.history[0].objective

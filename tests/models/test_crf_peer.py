@@ -9,6 +9,7 @@ import pytest
 from conseq.corpus import Bags, Corpus
 from conseq.features import FeatureExtractor, parse_crfpp
 from conseq.models.crf import CRF
+from conseq.models.layout import Shard
 from conseq.optimise.lbfgs import LBFGS
 from conseq.vocabulary import Vocabulary
 
@@ -80,7 +81,7 @@ def fit(corpus, templates, optimiser, precision=np.float64, **options):
     extractor, design = FeatureExtractor.learn(corpus, templates)
     crf = CRF(optimiser, boundaries=False, precision=precision, **options)
     n_labels = len(corpus.labels.vocabulary)
-    model, report = crf.fit(design, corpus.labels.ids, corpus.offsets, n_labels)
+    model, report = crf.fit_all([Shard(design, corpus.labels.ids, corpus.offsets)], n_labels)
     return extractor, model, report
 
 

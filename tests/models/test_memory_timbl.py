@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.memory import Race, rows_of, trigram_classes
 from benchmarks.memory import timbl as run_timbl
-from conseq.io import read_columns
+from conseq.io import read
 from conseq.io.instances import read_instances
 from conseq.models.memory import MemoryLearner
 
@@ -79,7 +79,9 @@ def race_on(name: str, columns: tuple[str, ...], shown: list[str], trigrams: boo
     """A part of the training sequences, and windows spread over the test sequences."""
     if not (DATA / name).is_dir():
         pytest.skip(f"no {name} in {DATA}")
-    train, test = (read_columns(DATA / name / f"{split}.tsv", columns) for split in ("train", "test"))
+    train, test = (
+        read(DATA / name / f"{split}.tsv", "columns", columns=columns) for split in ("train", "test")
+    )
     train = train.select(range(0, len(train), max(train.n_tokens // n, 1)))
     kinds = [trigram_classes(c) if trigrams else c.full_labels().strings() for c in (train, test)]
     step = test.n_tokens // m

@@ -21,8 +21,9 @@ SEEDS = range(25)
 
 def make(chains, *, c2=0.0, precision=np.float64, threads=1, transitions=True, boundaries=True):
     layout, observed = observe(*chains.arguments, transitions=transitions, boundaries=boundaries)
-    data = (chains.design, chains.labels, chains.offsets, layout, observed)
-    return ChainObjective(Sample.of(*data), c2=c2, threads=threads, precision=precision)
+    return ChainObjective(
+        Sample([chains.shard], layout, observed), c2=c2, threads=threads, precision=precision
+    )
 
 
 def random_weights(objective, seed, size=1.0):

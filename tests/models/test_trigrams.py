@@ -30,10 +30,10 @@ LABELS = Vocabulary(["a", "b", "c"])
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def predictions_of(cases: list[naive.Case], threads: int = 1) -> Predictions:
+def predictions_of(cases: list[naive.Case]) -> Predictions:
     indptr, cls, share, winner, parts, offsets = naive.arrays(cases)
     found = Distributions.of(range(len(parts)), indptr, cls, share, winner)
-    return Predictions.of(TrigramClasses(LABELS, parts), found, offsets, threads)
+    return Predictions.of(TrigramClasses(LABELS, parts), found, offsets)
 
 
 def one(*trigrams: tuple[str, float]) -> Predictions:
@@ -222,9 +222,7 @@ def test_sharpness_one_changes_nothing_and_zero_is_refused():
 def test_threads_give_the_same():
     rng = np.random.default_rng(3)
     cases = [naive.random_case(rng, 3) for _ in range(40)]
-    assert (
-        predictions_of(cases, threads=2).csinf(threads=2).tolist() == predictions_of(cases).csinf().tolist()
-    )
+    assert predictions_of(cases).csinf(threads=2).tolist() == predictions_of(cases).csinf().tolist()
 
 
 def test_the_oracle_takes_the_right_label_wherever_it_is_proposed():

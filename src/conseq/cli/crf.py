@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from conseq.cli.features import DEFAULT, chosen_features, read_lexicons
-from conseq.cli.options import FOLDS, MODEL, READING, TRAINING, FeaturesOption, Folds, option
+from conseq.cli.options import FEATURES, FOLDS, MODEL, READING, TRAINING, option
 from conseq.cli.outcome import misused
 from conseq.cli.reading import as_read, load_crf, read_labelled, stream_labelled
 from conseq.cli.rule_table import to_dict
@@ -26,18 +25,7 @@ if TYPE_CHECKING:
     from conseq.shards import Shards
 
 
-class Algorithm(StrEnum):
-    """How a model is trained."""
-
-    lbfgs = "lbfgs"
-    ap = "ap"
-    adagrad = "adagrad"
-
-    @property
-    def round(self) -> str:
-        """What it does again and again."""
-        return "iteration" if self is Algorithm.lbfgs else "epoch"
-
+Algorithm = Literal["lbfgs", "ap", "adagrad"]
 
 STATUS = {
     "converged": "converged",
@@ -52,72 +40,46 @@ STATUS = {
 class CRFOptions:
     """What is said about a conditional random field."""
 
-    dev: Annotated[
-        str | None,
-        option(
-            READING, "DEV",
-            "Labelled data that training does not see; the weights that do best on it are kept.",
-        ),
-    ] = None  # fmt: skip
-    features: FeaturesOption = None
-    template: Annotated[
-        str | None, option(MODEL, "FILE", "A CRF++ template file, in place of --features.")
-    ] = None
-    lexicon: Annotated[
-        list[str] | None,
-        option(
-            MODEL, "NAME=FILE", "A list of phrases, one per line, as a feature; may be given several times."
-        ),
-    ] = None  # fmt: skip
-    min_count: Annotated[int, option(MODEL, "N", "Leave out attributes seen less often.", min=0)] = (
-        Training.min_count
+    dev: str | None = option(
+        None, READING, "DEV",
+        "Labelled data that training does not see; the weights that do best on it are kept.",
+    )  # fmt: skip
+    features: str | None = FEATURES
+    template: str | None = option(None, MODEL, "FILE", "A CRF++ template file, in place of --features.")
+    lexicon: list[str] | None = option(
+        None, MODEL, "NAME=FILE", "A list of phrases, one per line, as a feature; may be given several times."
     )
-    folds: Folds = FOLDS
-    algorithm: Annotated[
-        Algorithm,
-        option(
-            TRAINING, Algorithm,
-            "L-BFGS, the averaged perceptron (which makes no use of --c2) or AdaGrad; --c1 needs lbfgs.",
-        ),
-    ] = Algorithm.lbfgs  # fmt: skip
-    c1: Annotated[
-        float, option(TRAINING, "X", "Weight of the L1 norm; above 0 the model is sparse.", min=0)
-    ] = Training.c1
-    c2: Annotated[float, option(TRAINING, "X", "Weight of the squared L2 norm.", min=0)] = Training.c2
-    max_iterations: Annotated[
-        int | None,
-        option(
-            TRAINING, "N", "Stop after N iterations; for ap and adagrad epochs, by default 10 and 20.", min=1
-        ),
-    ] = Training.max_iterations  # fmt: skip
-    delta: Annotated[
-        float, option(TRAINING, "X", "Stop when the objective improves by less than this share …", min=0)
-    ] = Training.delta
-    period: Annotated[int, option(TRAINING, "N", "… in N iterations.", min=1)] = Training.period
-    seed: Annotated[
-        int,
-        option(
-            TRAINING, "N",
-            "Seed of the order in which ap and adagrad see the data, and of the folds.", min=0,
-        ),
-    ] = Training.random_state  # fmt: skip
-    start: Annotated[
-        str | None, option(TRAINING, "MODEL", "Start from the weights of this model.", "--from")
-    ] = None
-    shard_tokens: Annotated[
-        int | None,
-        option(
-            TRAINING, "N",
-            "For data larger than memory: keep it on disk, and at most N tokens in memory.", min=1,
-        ),
-    ] = None  # fmt: skip
-    scratch: Annotated[
-        str | None,
-        option(
-            TRAINING, "FOLDER",
-            "Where --shard-tokens keeps the data until it is done; by default in the model's folder.",
-        ),
-    ] = None  # fmt: skip
+    min_count: int = option(Training.min_count, MODEL, "N", "Leave out attributes seen less often.", min=0)
+    folds: int = FOLDS
+    algorithm: Algorithm = option(
+        "lbfgs", TRAINING, Algorithm,
+        "L-BFGS, the averaged perceptron (which makes no use of --c2) or AdaGrad; --c1 needs lbfgs.",
+    )  # fmt: skip
+    c1: float = option(
+        Training.c1, TRAINING, "X", "Weight of the L1 norm; above 0 the model is sparse.", min=0
+    )
+    c2: float = option(Training.c2, TRAINING, "X", "Weight of the squared L2 norm.", min=0)
+    max_iterations: int | None = option(
+        Training.max_iterations, TRAINING, "N",
+        "Stop after N iterations; for ap and adagrad epochs, by default 10 and 20.", min=1,
+    )  # fmt: skip
+    delta: float = option(
+        Training.delta, TRAINING, "X", "Stop when the objective improves by less than this share …", min=0
+    )
+    period: int = option(Training.period, TRAINING, "N", "… in N iterations.", min=1)
+    seed: int = option(
+        Training.random_state, TRAINING, "N",
+        "Seed of the order in which ap and adagrad see the data, and of the folds.", min=0,
+    )  # fmt: skip
+    start: str | None = option(None, TRAINING, "MODEL", "Start from the weights of this model.", "--from")
+    shard_tokens: int | None = option(
+        None, TRAINING, "N",
+        "For data larger than memory: keep it on disk, and at most N tokens in memory.", min=1,
+    )  # fmt: skip
+    scratch: str | None = option(
+        None, TRAINING, "FOLDER",
+        "Where --shard-tokens keeps the data until it is done; by default in the model's folder.",
+    )  # fmt: skip
 
     model_type: ClassVar[str] = "crf"
     names: ClassVar[dict[str, str]] = {"seed": "random_state"}
@@ -127,7 +89,7 @@ class CRFOptions:
     @property
     def rounds(self) -> tuple[int | None, str]:
         """How many rounds training has at most, and what a round is."""
-        return self.max_iterations, self.algorithm.round
+        return self.max_iterations, "iteration" if self.algorithm == "lbfgs" else "epoch"
 
     def check(self, task: Task) -> None:
         """End if options do not go together."""
@@ -169,22 +131,20 @@ class CRFOptions:
         preset = self.features or DEFAULT
         if task.tune and preset in PRESETS and self.template is None and not lexicons:
             chosen = replace(chosen, features=preset)  # by its name, so that others are tried
+        training = Training(
+            self.algorithm, self.c1, self.c2, self.max_iterations, self.delta, self.period, self.seed,
+            self.min_count, chosen.transitions, chosen.boundaries,
+        )  # fmt: skip
         return SequenceLabeller(
             chosen.features,
             lexicons=lexicons or None,
-            scheme=str(task.reading.scheme),
+            scheme=task.reading.scheme,
             n_jobs=task.threads,
-            training=self._training(chosen.transitions, chosen.boundaries),
+            training=training,
             constraints=task.rules,
             recipe=RecipeOptions().recipe(),
             folds=self.folds,
         )
-
-    def _training(self, transitions: bool, boundaries: bool) -> Training:
-        return Training(
-            str(self.algorithm), self.c1, self.c2, self.max_iterations, self.delta, self.period, self.seed,
-            self.min_count, transitions, boundaries,
-        )  # fmt: skip
 
     def fit(
         self,
@@ -216,7 +176,7 @@ class CRFOptions:
 
     def facts(self, result: dict[str, Any]) -> list[tuple[str, str]]:
         """The same for people."""
-        round = self.algorithm.round
+        _, round = self.rounds
         facts = [
             ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),
             ("training", f"{counted(result['iterations'], round)}, {STATUS[result['status']]}"),

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from conseq.cli.demo_rules import rules_for
-from conseq.cli.examples import Doubt, Hint, doubt, hint, mended
+from conseq.cli.examples import Doubt, Hint, Mended, doubt, hint, mended
+from conseq.cli.grouping import grouped
+from conseq.cli.options import option
 from conseq.cli.progress import training_line
 from conseq.cli.rules import LEARN
 from conseq.cli.show import Palette, console, counted, on_terminal, percent, show, show_table
-from conseq.cli.sides import colour_sides, print_sides
 from conseq.cli.summary import decode_all
 
 if TYPE_CHECKING:
     from conseq.constraints.base import Constraint
     from conseq.corpus import Corpus
-    from conseq.labelled import LabelledSequence
+    from conseq.labelled import LabelledSequence, LabelledSpan
     from conseq.labeller import SequenceLabeller
 
 HELD_OUT = 200
@@ -30,6 +28,23 @@ SHOWN, EXAMPLES, RULES = 2, 3, 10
 
 ANOTHER = 1000
 """Added to the seed for held-out data."""
+
+WIDTH, WIDEST = 80, 110
+"""Characters of two readings side by side: in a pipe, and at most on a terminal."""
+
+ADDRESS_RULES = """
+at most 1 segment of AddressNumber                     hard
+at most 1 segment of PlaceName                         hard
+at most 1 segment of StateName                         hard
+at most 1 segment of ZipCode                           hard
+no ZipCode before StateName                            hard
+no StreetName before AddressNumber                     hard
+not both AddressNumber and USPSBoxType                 hard
+if OccupancyIdentifier then OccupancyType              penalty 3
+if USPSBoxType then USPSBoxID                          penalty 3
+count(StreetName) <= 1 + count(IntersectionSeparator)  penalty 3
+"""
+"""What holds of addresses: hard where it always does, soft where typing slips may break it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +62,12 @@ class Trained:
         return self.labeller.with_constraints(self.rules)
 
 
+@grouped
 def demo(
-    seed: Annotated[int, typer.Option(metavar="N", help="Another number gives different data.")] = 0,
-    size: Annotated[
-        int, typer.Option(metavar="N", min=10, help="How many citations, and addresses, to learn from.")
-    ] = 100,
-    save: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR", help="Keep the data, the rules and the models in this folder.", show_default=False
-        ),
-    ] = None,
+    *,
+    seed: int = option(0, None, "N", "Another number gives different data."),
+    size: int = option(100, None, "N", "How many citations, and addresses, to learn from.", min=10),
+    save: str | None = option(None, None, "DIR", "Keep the data, the rules and the models in this folder."),
 ) -> None:
     """Show what conseq does: it learns to read citations, and obeys rules.
 
@@ -70,7 +80,7 @@ def demo(
     if save is not None:
         os.makedirs(save, exist_ok=True)
     _paragraph("conseq learns to label sequences, and rules about whole sequences, from the same examples.")
-    trained = _learn("citations", size, seed, save, LEARN)
+    trained = _learn("citations", size, seed, save)
     _heading(
         "Reading new citations", "Other authors and titles than those it learned from, and no rules yet."
     )
@@ -93,7 +103,7 @@ def demo(
     told = hint(trained.ruled, trained.held_out)
     if told is not None:
         _show_hint(told, palette)
-    trained = _learn("addresses", size, seed, save, None)
+    trained = _learn("addresses", size, seed, save, ADDRESS_RULES)
     _paragraph(
         f"Rules can be written by hand, too, one per line. With {len(trained.rules)} about addresses, "
         f"on {len(trained.held_out)} new ones:\n"
@@ -106,8 +116,9 @@ def demo(
 # ── learning ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _learn(name: str, size: int, seed: int, save: str | None, constraints: str | None) -> Trained:
-    from conseq.constraints.language import format_constraints
+def _learn(name: str, size: int, seed: int, save: str | None, written: str = "") -> Trained:
+    """A model with the rules that are written, or learned along with it."""
+    from conseq.constraints.language import format_constraints, parse_constraints
     from conseq.datasets import load
     from conseq.labeller import SequenceLabeller
 
@@ -119,16 +130,18 @@ def _learn(name: str, size: int, seed: int, save: str | None, constraints: str |
     )
     with training_line("F1") as line:
         line.enter("learning")
-        fitted = SequenceLabeller("fields", constraints=constraints)
+        fitted = SequenceLabeller("fields", constraints=None if written else LEARN)
         fitted.fit(train, watch=line.watch, stage=line.stage)
     training = fitted.report_.training
     steps = counted(training.iterations, "step")
     show(f"Learned in {training.seconds:.1f} s: {training.features:,} weights, {steps}.")
+    rules = list(fitted.constraints_)
     if fitted.learned_ is not None:
         show(f"Learned rules in {fitted.report_.seconds['rules']:.1f} s.")
-    rules = rules_for(name, fitted.schema_) if fitted.learned_ is None else list(fitted.constraints_)
-    labeller = fitted.with_constraints(None)
-    trained = Trained(name, labeller, rules, load(name, HELD_OUT, seed + ANOTHER))
+    else:  # of those written, the ones about labels that the model knows: few examples may lack a rare field
+        known = set(fitted.schema_.types())
+        rules = [rule for rule in parse_constraints(written) if known.issuperset(rule.names)]
+    trained = Trained(name, fitted.with_constraints(None), rules, load(name, HELD_OUT, seed + ANOTHER))
     if save is not None:
         text = format_constraints(rules) if fitted.learned_ is None else fitted.learned_.to_text()
         _save(trained, train, text, save)
@@ -168,16 +181,13 @@ def _show_sequences(trained: Trained) -> None:
     corpus = trained.held_out
     short = [i for i in range(len(corpus)) if len(corpus[i]) <= 45][:SHOWN]
     sequences = trained.labeller.label(corpus.select(short))
-    if on_terminal():
-        palette = Palette(trained.labeller.schema_.types())
-        types = (span.type for sequence in sequences for span in sequence.spans)
-        console().print("", palette.legend(types), "", sep="\n")
-        for sequence in sequences:
-            console().print(palette.coloured(sequence), end="\n\n")
-        return
     for sequence in sequences:
+        show()
+        if on_terminal():
+            _show_text(sequence, Palette(trained.labeller.schema_.types()))
+            continue
         width = max((len(span.type) for span in sequence.spans), default=0)
-        print(f"\n{sequence.text}")
+        print(sequence.text)
         for span in sequence.spans:
             print(f"    {span.type.ljust(width)}  {span.text}")
 
@@ -232,10 +242,27 @@ def _show_mended(trained: Trained, count: int) -> None:
         alone = "" if found.alone else ", together with others"
         right = " (now all of it is right)" if found.right else ""
         show(f"Rule: {found.rule.line()}{alone}{right}", "bold")
-        if on_terminal():
-            colour_sides(found, palette)
-        else:
-            print_sides(found)
+        _show_sides(found, palette)
+
+
+def _show_sides(found: Mended, palette: Palette) -> None:
+    """The segments of both readings side by side."""
+    from rich.table import Table
+    from rich.text import Text
+
+    def cell(span: LabelledSpan | None) -> Text:
+        if span is None:
+            return Text()
+        return Text.assemble((f"[{span.type}]", palette.styles[span.type]), f" {span.text}")
+
+    table = Table.grid(padding=(0, 2), expand=True)
+    for _ in range(2):
+        table.add_column(ratio=1, overflow="fold")
+    table.add_row("without rules", "with rules", style="dim")
+    for row in found.rows():
+        table.add_row(*map(cell, row))
+    screen = console()
+    screen.print(table, width=min(screen.width, WIDEST) if on_terminal() else WIDTH)
 
 
 def _show_doubt(found: Doubt, palette: Palette) -> None:
@@ -272,28 +299,23 @@ def _show_text(sequence: LabelledSequence, palette: Palette) -> None:
     console().print(palette.coloured(sequence))
 
 
+WITH_OWN_DATA = """\
+  conseq train train.tsv --constraints learn -m my.model
+  conseq evaluate my.model test.tsv
+  conseq mine train.tsv -o my.rules     # the rules as a file, to read and edit
+  conseq label my.model new.txt --text --constraints my.rules --format spans"""
+
+
 def _show_next(save: str | None) -> None:
     _heading(
         "What to do next",
         "With your own data (a token and its label on each line, blank lines between sequences):",
     )
-    mine = [
-        "conseq train train.tsv --constraints learn -m my.model",
-        "conseq evaluate my.model test.tsv",
-        "conseq mine train.tsv -o my.rules     # the rules as a file, to read and edit",
-        "conseq label my.model new.txt --text --constraints my.rules --format spans",
-    ]
-    measure = f"conseq evaluate {save}/citations.model {save}/citations-test.tsv"
-    kept = [
-        measure,
-        f"{measure} --constraints {save}/citations.rules",
-        f"conseq label {save}/citations.model {save}/citations.txt --text --format spans",
-    ]
-    for line in mine:
-        show(f"  {line}", "green")
+    show(WITH_OWN_DATA, "green")
     if save is None:
         show("Or with the data of this demonstration, after `conseq demo --save demo`.")
         return
     show("Or with the data of this demonstration:")
-    for line in kept:
-        show(f"  {line}", "green")
+    measure = f"  conseq evaluate {save}/citations.model {save}/citations-test.tsv"
+    show(f"{measure}\n{measure} --constraints {save}/citations.rules", "green")
+    show(f"  conseq label {save}/citations.model {save}/citations.txt --text --format spans", "green")

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from conseq.cli.compiling import told
+from conseq.cli.grouping import grouped
 from conseq.cli.options import (
+    AS_JSON,
+    COLUMNS,
     OUTPUT,
     READING,
-    AsJson,
-    Columns,
-    ConstraintsOption,
+    THREADS,
+    TOKENS,
     DataFormat,
-    DecoderOption,
-    LimitOption,
     ModelFile,
-    Threads,
-    TokensOption,
-    one_of,
+    Tokens,
+    option,
 )
 from conseq.cli.outcome import say
 from conseq.cli.reading import Reading, load_model, read_gold
@@ -38,35 +37,23 @@ MOST_LABELS = 24
 """Of more labels than this the matrix of confusions is not shown, but listed."""
 
 
+@grouped
 def evaluate(
+    *,
     model: ModelFile,
     data: Annotated[str, typer.Argument(metavar="TEST", help="Labelled data; `-` is standard input.")],
-    columns: Columns = None,
-    format: Annotated[
-        DataFormat,
-        typer.Option(metavar=one_of(DataFormat), help="How the data is written.", rich_help_panel=READING),
-    ] = DataFormat.auto,
-    tokens: TokensOption = None,
-    constraints: ConstraintsOption = None,
-    decoder: DecoderOption = None,
-    limit: LimitOption = None,
-    confusion: Annotated[
-        bool,
-        typer.Option("--confusion", help="Which label was taken for which.", rich_help_panel=OUTPUT),
-    ] = False,
-    bootstrap: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="A 95 % interval of the F1 of segments, from N samples of the sequences.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = 0,
-    threads: Threads = None,
-    as_json: AsJson = False,
-) -> None:
+    columns: str | None = COLUMNS,
+    format: DataFormat = option("auto", READING, DataFormat, "How the data is written."),
+    tokens: Tokens | None = TOKENS,
+    decoding: Decoding,
+    confusion: bool = option(False, OUTPUT, None, "Which label was taken for which.", "--confusion"),
+    bootstrap: int = option(
+        0, OUTPUT, "N",
+        "A 95 % interval of the F1 of segments, from N samples of the sequences.", min=0, show_default=False,
+    ),
+    threads: int | None = THREADS,
+    as_json: bool = AS_JSON,
+) -> None:  # fmt: skip
     """Compare a model's labels with the labels of test data.
 
     Segments count as conlleval counts them: right if first token, last token and type are right.
@@ -81,7 +68,7 @@ def evaluate(
     from conseq.metrics import bootstrap as resampled
     from conseq.metrics import evaluate_ids
 
-    labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
+    labeller = decoding.of_model(load_model(model, threads))
     corpus = read_gold(data, Reading(format, columns, tokens).of_model(labeller))
     gold, schema = labeller.gold_ids(corpus)
     unseen = schema.labels[len(labeller.schema_) :]

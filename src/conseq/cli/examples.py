@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from conseq.constraints.base import Constraint
     from conseq.corpus import Corpus
-    from conseq.corpus import Sequence as CorpusSequence
     from conseq.labelled import LabelledSequence, LabelledSpan
     from conseq.labeller import SequenceLabeller
-    from conseq.schema import Schema
 
 LABELLINGS = 50
 """How many labellings are looked at for what a segment could be instead."""
@@ -60,10 +58,9 @@ def _place(span: LabelledSpan) -> tuple[int, int, str]:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A sequence, its most doubtful segment, and readings of those tokens with their probabilities."""
+    """A sequence, and readings of the tokens of its most doubtful segment with their probabilities."""
 
     sequence: LabelledSequence
-    span: LabelledSpan
     readings: list[tuple[str, float]]
 
 
@@ -87,7 +84,8 @@ def mended(
     them those in which a rule decided alone."""
     ruled = labeller.with_constraints(rules)
     without, under = labeller.label(corpus, confidences=False), ruled.label(corpus, confidences=False)
-    gains = [_gain(corpus[i], without[i].labels, under[i].labels) for i in range(len(corpus))]
+    golds = [sequence.labels or [] for sequence in corpus]
+    gains = [_matches(under[i].labels, y) - _matches(without[i].labels, y) for i, y in enumerate(golds)]
     better = [i for i, gain in enumerate(gains) if gain > 0 and len(corpus[i]) <= MOST_TOKENS]
     found = []
     for i in better:
@@ -109,7 +107,7 @@ def _decided(
     after: LabelledSequence,
 ) -> tuple[Constraint, bool]:
     """The simplest rule that leads from one reading to the other alone, else the one that saves most."""
-    saved = {rule: _saved(rule, before, after, labeller.schema_, before.tokens) for rule in rules}
+    saved = {rule: _cost(rule, before, labeller) - _cost(rule, after, labeller) for rule in rules}
     helpful = sorted((r for r in rules if saved[r] > 0), key=lambda r: (len(r.names), -saved[r]))
     for rule in helpful:
         if labeller.with_constraints([rule]).predict(sequence)[0] == after.labels:
@@ -117,18 +115,9 @@ def _decided(
     return max(rules, key=lambda rule: saved[rule]), False
 
 
-def _saved(
-    rule: Constraint, before: LabelledSequence, after: LabelledSequence, schema: Schema, tokens: list[str]
-) -> float:
-    """How much less a rule costs the second reading than the first; a hard one counts as very costly."""
-    violations = [rule.violation(reading.labels, schema, tokens) for reading in (before, after)]
-    return violations[0] * min(rule.penalty, 1e6) - violations[1] * min(rule.penalty, 1e6)
-
-
-def _gain(sequence: CorpusSequence, before: list[str], after: list[str]) -> int:
-    """How many more labels are right afterwards."""
-    gold = sequence.labels or []
-    return _matches(after, gold) - _matches(before, gold)
+def _cost(rule: Constraint, reading: LabelledSequence, labeller: SequenceLabeller) -> float:
+    """What a rule costs a reading; a hard one counts as very costly."""
+    return rule.violation(reading.labels, labeller.schema_, reading.tokens) * min(rule.penalty, 1e6)
 
 
 def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
@@ -152,7 +141,7 @@ def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
         reading = _reading(labeller, labels, sequence, span)
         probability[reading] = probability.get(reading, 0.0) + math.exp(score - whole)
     likely = sorted(probability.items(), key=lambda item: -item[1])
-    return Doubt(sequence, span, likely[:3])
+    return Doubt(sequence, likely[:3])
 
 
 def _reading(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from conseq.cli.compiling import told
+from conseq.cli.grouping import grouped
 from conseq.cli.options import (
+    AS_JSON,
+    AS_TEXT,
+    COLUMNS,
     OUTPUT,
     STANDARD,
-    AsJson,
-    AsText,
-    Columns,
+    THREADS,
+    TOKENS,
     ModelFile,
     NewData,
-    Threads,
-    TokensOption,
+    Tokens,
+    option,
 )
 from conseq.cli.reading import Reading, load_model, stream_input
 from conseq.cli.show import show
@@ -30,17 +31,17 @@ LIKELY = 3
 """How many labels are shown with their probabilities."""
 
 
+@grouped
 def explain(
+    *,
     model: ModelFile,
     data: NewData = STANDARD,
-    columns: Columns = None,
-    text: AsText = False,
-    tokens: TokensOption = None,
-    most: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Reasons shown for a token.", rich_help_panel=OUTPUT)
-    ] = 3,
-    threads: Threads = None,
-    as_json: AsJson = False,
+    columns: str | None = COLUMNS,
+    text: bool = AS_TEXT,
+    tokens: Tokens | None = TOKENS,
+    most: int = option(3, OUTPUT, "N", "Reasons shown for a token.", min=1),
+    threads: int | None = THREADS,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Label new data and say why.
 

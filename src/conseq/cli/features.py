@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conseq.cli.outcome import misused
 from conseq.cli.reading import read_lines
@@ -24,9 +24,6 @@ class Features:
     features: str | Sequence[Template]
     transitions: bool = True
     boundaries: bool = True
-
-    def options(self) -> dict[str, Any]:
-        return {"features": self.features, "transitions": self.transitions, "boundaries": self.boundaries}
 
 
 def chosen_features(

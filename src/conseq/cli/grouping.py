@@ -8,14 +8,17 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any, get_type_hints
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+OPTION = "option"
+"""Under this name the metadata of a field describes its option."""
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer wants it: the fields of its groups in place of them."""
+    """The command as typer wants it: the fields of its groups in place of them, options annotated."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
     parameters = list(_parameters(command, hints, groups))
@@ -37,17 +40,21 @@ def _parameters(
     command: Callable[..., None], hints: dict[str, Any], groups: dict[str, type]
 ) -> Iterator[inspect.Parameter]:
     for name, parameter in inspect.signature(command).parameters.items():
-        if name not in groups:
+        if name in groups:
+            kinds = get_type_hints(groups[name], include_extras=True)
+            for field in fields(groups[name]):
+                yield _parameter(field.name, kinds[field.name], field)
+        elif isinstance(parameter.default, Field):
+            yield _parameter(name, hints[name], parameter.default)
+        else:
             yield parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-            continue
-        kinds = get_type_hints(groups[name], include_extras=True)
-        for field in fields(groups[name]):
-            yield inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=kinds[field.name],
-            )
+
+
+def _parameter(name: str, kind: Any, field: Field[Any]) -> inspect.Parameter:
+    """A field, which may describe an option, as a parameter that typer understands."""
+    annotation = Annotated[kind, field.metadata[OPTION]] if OPTION in field.metadata else kind
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def given_of(ctx: typer.Context, group: type) -> list[str]:

@@ -19,7 +19,8 @@ class Command(TyperCommand):
     """A command whose options stand under the heading (`rich_help_panel`) that each names."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        pieces = [_usage(p) for p in self.params if p.param_type_name == "argument"]
+        arguments = [p for p in self.params if p.param_type_name == "argument"]
+        pieces = [_metavar(p) if p.required else f"[{_metavar(p)}]" for p in arguments]
         needed = [_option(p) for p in self.params if p.param_type_name == "option" and p.required]
         formatter.write_usage(ctx.command_path, " ".join([*pieces, *needed, "[OPTIONS]"]))
 
@@ -28,9 +29,7 @@ class Command(TyperCommand):
         for param in self.get_params(ctx):
             heading = "Arguments" if param.param_type_name == "argument" else _heading(param)
             groups.setdefault(heading, []).append(_record(param))
-        for heading, records in groups.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+        _write(groups, formatter)
 
 
 class Group(TyperGroup):
@@ -50,14 +49,14 @@ class Group(TyperGroup):
             command: Any = self.get_command(ctx, name)
             heading = str(getattr(command, "rich_help_panel", None) or "Commands")
             groups.setdefault(heading, []).append((name, command.get_short_help_str(100)))
-        for heading, records in groups.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+        _write(groups, formatter)
 
 
-def _usage(argument: Any) -> str:
-    name = _metavar(argument)
-    return name if argument.required else f"[{name}]"
+def _write(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> None:
+    """Names and what they mean, under headings."""
+    for heading, records in groups.items():
+        with formatter.section(heading):
+            formatter.write_dl(records)
 
 
 def _option(param: Any) -> str:
@@ -80,7 +79,7 @@ def _record(param: Any) -> tuple[str, str]:
         return _metavar(param), text
     default = param.default
     told = param.show_default and default is not None and not isinstance(default, bool)
-    shown = f"  [{getattr(default, 'value', default)}]" if told else ""
+    shown = f"  [{default}]" if told else ""
     return _option(param), f"{text}{shown}"
 
 

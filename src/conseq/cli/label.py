@@ -5,28 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import IO, Annotated, Any
-
-import typer
+from typing import IO, Any
 
 from conseq.cli.compiling import told
+from conseq.cli.grouping import grouped
 from conseq.cli.options import (
+    AS_TEXT,
+    COLUMNS,
     DECODING,
     OUTPUT,
     READING,
     STANDARD,
-    AsText,
-    Columns,
-    ConstraintsOption,
-    DecoderOption,
+    THREADS,
+    TOKENS,
     InputFormat,
-    LimitOption,
     ModelFile,
     NewData,
     OutputFormat,
-    Threads,
-    TokensOption,
-    one_of,
+    Tokens,
+    option,
 )
 from conseq.cli.outcome import misused, say
 from conseq.cli.reading import Reading, load_model, stream_input
@@ -35,71 +32,42 @@ from conseq.cli.show import Palette, console, on_terminal
 from conseq.cli.writing import FORMATS, Wanted, show_spans
 
 
+@grouped
 def label(
+    *,
     model: ModelFile,
     data: NewData = STANDARD,
-    columns: Columns = None,
-    text: AsText = False,
-    tokens: TokensOption = None,
-    input_format: Annotated[
-        InputFormat,
-        typer.Option(
-            metavar=one_of(InputFormat),
-            help="How the input is written; auto looks at a file's name and beginning, a pipe holds columns "
-            "or JSON lines.",
-            rich_help_panel=READING,
-        ),
-    ] = InputFormat.auto,
-    partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial",
-            help="Labels that the input has are kept, empty ones are filled in.",
-            rich_help_panel=DECODING,
-        ),
-    ] = False,
-    constraints: ConstraintsOption = None,
-    decoder: DecoderOption = None,
-    limit: LimitOption = None,
-    format: Annotated[
-        OutputFormat,
-        typer.Option(
-            metavar=one_of(OutputFormat),
-            help="columns: the input's columns and the label as the last one; jsonl: an object per sequence; "
-            "spans: a line per segment (sequence, start, end, type, confidence, text; counted from 0), or "
-            "coloured text on a terminal; inline: text with <tags>.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = OutputFormat.columns,
-    nbest: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="The N best labellings of each sequence, with their scores.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
-    marginals: Annotated[
-        bool,
-        typer.Option(
-            "--marginals", help="The probability of the label of each token.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to this file, not to standard output; completely or not at all.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = STANDARD,
-    threads: Threads = None,
-) -> None:
+    columns: str | None = COLUMNS,
+    text: bool = AS_TEXT,
+    tokens: Tokens | None = TOKENS,
+    input_format: InputFormat = option(
+        "auto", READING, InputFormat,
+        "How the input is written; auto looks at a file's name and beginning, a pipe holds columns "
+        "or JSON lines.",
+    ),
+    partial: bool = option(
+        False, DECODING, None, "Labels that the input has are kept, empty ones are filled in.", "--partial"
+    ),
+    decoding: Decoding,
+    format: OutputFormat = option(
+        "columns", OUTPUT, OutputFormat,
+        "columns: the input's columns and the label as the last one; jsonl: an object per sequence; "
+        "spans: a line per segment (sequence, start, end, type, confidence, text; counted from 0), or "
+        "coloured text on a terminal; inline: text with <tags>.",
+    ),
+    nbest: int | None = option(
+        None, OUTPUT, "N", "The N best labellings of each sequence, with their scores.", min=1
+    ),
+    marginals: bool = option(
+        False, OUTPUT, None, "The probability of the label of each token.", "--marginals"
+    ),
+    output: str = option(
+        STANDARD, OUTPUT, "FILE",
+        "Write to this file, not to standard output; completely or not at all.",
+        "--output", "-o", show_default=False,
+    ),
+    threads: int | None = THREADS,
+) -> None:  # fmt: skip
     """Label new data.
 
     The input has the columns of the training data, with or without the label; labels are ignored unless
@@ -119,7 +87,7 @@ def label(
         misused("--nbest and --marginals go with --format columns or jsonl")
     if text and input_format not in ("auto", "text"):
         misused(f"--text and --input-format {input_format} were both given; choose one")
-    labeller = Decoding(constraints, decoder, limit).of_model(load_model(model, threads))
+    labeller = decoding.of_model(load_model(model, threads))
     reading = Reading("text" if text else input_format, columns, tokens)
     if data == STANDARD and sys.stdin is not None and sys.stdin.isatty():
         ending = "one sequence per line" if text else "one token per line, a blank line after each sequence"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from conseq.cli.options import option
 from conseq.cli.outcome import misused
@@ -22,76 +21,42 @@ if TYPE_CHECKING:
 MEMORY = "Memory (--model-type memory)"
 
 
-class Inference(StrEnum):
-    """What a memory-based model classifies tokens into: trigrams of labels, reconciled then, or labels."""
-
-    csinf = "csinf"
-    single = "single"
-
-
-class Metric(StrEnum):
-    overlap = "overlap"
-    mvdm = "mvdm"
-    jensen_shannon = "jensen-shannon"
-    jeffrey = "jeffrey"
-
-
-class FeatureWeights(StrEnum):
-    gain_ratio = "gain-ratio"
-    information_gain = "information-gain"
-    chi_squared = "chi-squared"
-    shared_variance = "shared-variance"
-    none = "none"
-
-
-class Voting(StrEnum):
-    majority = "majority"
-    inverse_distance = "inverse-distance"
-    inverse_linear = "inverse-linear"
-    exponential_decay = "exponential-decay"
-
-
-class Search(StrEnum):
-    ib1 = "ib1"
-    igtree = "igtree"
+Inference = Literal["csinf", "single"]
+Metric = Literal["overlap", "mvdm", "jensen-shannon", "jeffrey"]
+FeatureWeights = Literal["gain-ratio", "information-gain", "chi-squared", "shared-variance", "none"]
+Voting = Literal["majority", "inverse-distance", "inverse-linear", "exponential-decay"]
+Search = Literal["ib1", "igtree"]
+"""Choices, as in `conseq.cli.options`."""
 
 
 @dataclass(frozen=True)
 class MemoryOptions:
     """What is said about a memory."""
 
-    inference: Annotated[
-        Inference,
-        option(
-            MEMORY, Inference, "Classify into trigrams of labels and reconcile them, or each token by itself."
-        ),
-    ] = Inference.csinf  # fmt: skip
-    sharpness: Annotated[
-        float,
-        option(
-            MEMORY, "X",
-            "With csinf, weights of predicted trigrams to this power; a higher one trusts agreement more.",
-        ),
-    ] = 1.0  # fmt: skip
-    metric: Annotated[
-        Metric,
-        option(MEMORY, Metric, "How far apart values are: equal or not, or by the labels they go with."),
-    ] = Metric.overlap
-    weights: Annotated[
-        FeatureWeights, option(MEMORY, FeatureWeights, "What makes one feature count more than another.")
-    ] = FeatureWeights.gain_ratio
-    k: Annotated[int, option(MEMORY, "N", "Nearest distances that vote.", "-k", min=1)] = NeighbourOptions.k
-    voting: Annotated[Voting, option(MEMORY, Voting, "How much the vote of a neighbour weighs.")] = (
-        Voting.majority
+    inference: Inference = option(
+        "csinf", MEMORY, Inference,
+        "Classify into trigrams of labels and reconcile them, or each token by itself.",
+    )  # fmt: skip
+    sharpness: float = option(
+        1.0, MEMORY, "X",
+        "With csinf, weights of predicted trigrams to this power; a higher one trusts agreement more.",
+    )  # fmt: skip
+    metric: Metric = option(
+        "overlap", MEMORY, Metric, "How far apart values are: equal or not, or by the labels they go with."
     )
-    search: Annotated[
-        Search, option(MEMORY, Search, "Exact search for neighbours, or one quick descent of a tree.")
-    ] = Search.ib1
-    threshold: Annotated[
-        int,
-        option(MEMORY, "N", "Values seen less often are only equal or not, whatever the metric.", min=1),
-    ] = NeighbourOptions.threshold
-    window: Annotated[int, option(MEMORY, "N", "How many tokens to the left and right are seen.", min=0)] = 3
+    weights: FeatureWeights = option(
+        "gain-ratio", MEMORY, FeatureWeights, "What makes one feature count more than another."
+    )
+    k: int = option(NeighbourOptions.k, MEMORY, "N", "Nearest distances that vote.", "-k", min=1)
+    voting: Voting = option("majority", MEMORY, Voting, "How much the vote of a neighbour weighs.")
+    search: Search = option(
+        "ib1", MEMORY, Search, "Exact search for neighbours, or one quick descent of a tree."
+    )
+    threshold: int = option(
+        NeighbourOptions.threshold, MEMORY, "N",
+        "Values seen less often are only equal or not, whatever the metric.", min=1,
+    )  # fmt: skip
+    window: int = option(3, MEMORY, "N", "How many tokens to the left and right are seen.", min=0)
 
     model_type: ClassVar[str] = "memory"
     names: ClassVar[dict[str, str]] = {"metric": "distance", "search": "algorithm"}
@@ -113,14 +78,13 @@ class MemoryOptions:
         from conseq.labeller import MemoryLabeller
 
         neighbours = NeighbourOptions(
-            str(self.metric), str(self.weights), self.k, str(self.voting), str(self.search),
-            threshold=self.threshold,
-        )  # fmt: skip
+            self.metric, self.weights, self.k, self.voting, self.search, threshold=self.threshold
+        )
         return MemoryLabeller(
             window=self.window,
-            inference=str(self.inference),
+            inference=self.inference,
             sharpness=self.sharpness,
-            scheme=str(task.reading.scheme),
+            scheme=task.reading.scheme,
             n_jobs=task.threads,
             neighbours=neighbours,
             constraints=task.rules,

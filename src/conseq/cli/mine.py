@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,12 +13,12 @@ from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.crf import CRFOptions
 from conseq.cli.grouping import grouped
 from conseq.cli.options import (
+    AS_JSON,
+    FEATURES,
     FOLDS,
     READING,
-    AsJson,
-    FeaturesOption,
-    Folds,
-    Threads,
+    REQUIRED,
+    THREADS,
     TrainData,
     TrainReading,
     option,
@@ -43,26 +43,22 @@ if TYPE_CHECKING:
 def mine(
     *,
     data: TrainData,
-    output: Annotated[str, option(None, "RULES", "The rule file to write.", "--output", "-o")],
-    dev: Annotated[
-        str | None,
-        option(READING, "DEV", "More labelled data; with --folds 0 the rules are learned from it alone."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        option(
-            READING, "MODEL",
-            "A model trained on TRAIN whose mistakes the rules should mend; without it one is trained.",
-            "--model", "-m",
-        ),
-    ] = None,
+    output: str = option(REQUIRED, None, "RULES", "The rule file to write.", "--output", "-o"),
+    dev: str | None = option(
+        None, READING, "DEV", "More labelled data; with --folds 0 the rules are learned from it alone."
+    ),
+    model: str | None = option(
+        None, READING, "MODEL",
+        "A model trained on TRAIN whose mistakes the rules should mend; without it one is trained.",
+        "--model", "-m",
+    ),
     reading: TrainReading,
-    features: FeaturesOption = None,
-    folds: Folds = FOLDS,
+    features: str | None = FEATURES,
+    folds: int = FOLDS,
     asked: RecipeOptions,
-    effects: Annotated[bool, option(PANEL, None, "Measure what leaving out each rule does.")] = True,
-    threads: Threads = None,
-    as_json: AsJson = False,
+    effects: bool = option(True, PANEL, None, "Measure what leaving out each rule does."),
+    threads: int | None = THREADS,
+    as_json: bool = AS_JSON,
 ) -> None:  # fmt: skip
     """Learn rules and their penalties from labelled data.
 
@@ -85,7 +81,7 @@ def mine(
     if not folds and dev is None:
         misused("--folds 0 learns rules from development data alone; give it with --dev")
     check_writable(output)
-    task = Task(data, output, reading.reading(), None, False, threads)
+    task = Task(data, output, reading, None, False, threads)
     try:
         with training_line("F1") as line:
             crf = CRFOptions(dev=dev, features=features, folds=folds)  # as `train` has it

@@ -2,89 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any
+from dataclasses import MISSING, dataclass, field
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from conseq.cli.grouping import OPTION
 from conseq.cli.reading import Reading
 from conseq.options import RuleOptions
 
 READING, MODEL, TRAINING, DECODING, OUTPUT = "Reading", "Model", "Training", "Decoding", "Output"
 """Headings of the help."""
 
-
-class DataFormat(StrEnum):
-    """How data is written; auto looks at the name and the first lines."""
-
-    auto = "auto"
-    columns = "columns"
-    inline = "inline"
-    jsonl = "jsonl"
-
-
-class InputFormat(StrEnum):
-    """The formats of data that may lack labels."""
-
-    auto = "auto"
-    columns = "columns"
-    inline = "inline"
-    jsonl = "jsonl"
-    text = "text"
+DataFormat = Literal["auto", "columns", "inline", "jsonl"]
+InputFormat = Literal["auto", "columns", "inline", "jsonl", "text"]
+OutputFormat = Literal["columns", "jsonl", "spans", "inline"]
+Tokens = Literal["words", "whitespace", "characters"]
+LabelScheme = Literal["auto", "plain", "iob1", "bio", "bioes"]
+Decoder = Literal["auto", "viterbi", "lazy", "dual", "ilp", "twostage", "beam", "wcsp", "enumerate"]
+"""The choices that options have; a test compares them with the tables that help must not import."""
 
 
-class OutputFormat(StrEnum):
-    """How labelled sequences are written."""
-
-    columns = "columns"
-    jsonl = "jsonl"
-    spans = "spans"
-    inline = "inline"
+REQUIRED = MISSING
+"""In place of the default of an option that must be given."""
 
 
-class Tokens(StrEnum):
-    """How text is cut into tokens."""
+def option(default: Any, panel: str | None, metavar: Any, help: str, *names: str, **more: Any) -> Any:
+    """An option as a field of a group or a parameter of a command (see `grouped`).
 
-    words = "words"
-    whitespace = "whitespace"
-    characters = "characters"
+    panel      the heading of the help under which it stands
+    metavar    how its value is called, or the choices (a `Literal`); None for a flag
 
-
-class LabelScheme(StrEnum):
-    """How labels are written."""
-
-    auto = "auto"
-    plain = "plain"
-    iob1 = "iob1"
-    bio = "bio"
-    bioes = "bioes"
-
-
-class Decoder(StrEnum):
-    """How the best labels are found."""
-
-    auto = "auto"
-    viterbi = "viterbi"
-    lazy = "lazy"
-    dual = "dual"
-    ilp = "ilp"
-    twostage = "twostage"
-    beam = "beam"
-    wcsp = "wcsp"
-    enumerate = "enumerate"
-
-
-def one_of(choices: type[StrEnum]) -> str:
-    return "|".join(choices)
-
-
-def option(
-    panel: str | None, metavar: str | type[StrEnum] | None, help: str, *names: str, **more: Any
-) -> Any:
-    """An option under a heading of the help; a default of None is not shown."""
-    shown = one_of(metavar) if isinstance(metavar, type) else metavar
-    return typer.Option(*names, metavar=shown, help=help, rich_help_panel=panel, **more)
+    A default of None is not shown.
+    """
+    shown = "|".join(get_args(metavar)) or metavar
+    described = typer.Option(*names, metavar=shown, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={OPTION: described})
 
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by `conseq train`.")]
@@ -98,96 +51,47 @@ NewData = Annotated[
     str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
 ]
 
-AsText = Annotated[bool, option(READING, None, "The input is plain text, one sequence per line.", "--text")]
+AS_TEXT = option(False, READING, None, "The input is plain text, one sequence per line.", "--text")
 
 
 @dataclass(frozen=True)
-class TrainReading:
+class TrainReading(Reading):
     """How labelled data is to be read."""
 
-    columns: Annotated[
-        str | None,
-        option(
-            READING, "NAMES",
-            "Names of the columns in order; `_` skips one, the last or `label` is the label. Default: "
-            "word,label or word,pos,label or word,col2,…,label.",
-        ),
-    ] = None  # fmt: skip
-    format: Annotated[
-        DataFormat,
-        option(READING, DataFormat, "How the data is written: columns, text with <tags>, JSON lines."),
-    ] = DataFormat.auto
-    tokens: Annotated[
-        Tokens | None,
-        option(
-            READING, Tokens,
-            "How text is cut into tokens, in data that is not columns; words if not given.",
-        ),
-    ] = None  # fmt: skip
-    scheme: Annotated[
-        LabelScheme,
-        option(READING, LabelScheme, "How labels are written; auto looks at the data, iob1 becomes bio."),
-    ] = LabelScheme.auto
-
-    def reading(self) -> Reading:
-        return Reading(self.format, self.columns, self.tokens, self.scheme)
+    format: DataFormat = option(
+        "auto", READING, DataFormat, "How the data is written: columns, text with <tags>, JSON lines."
+    )
+    columns: str | None = option(
+        None, READING, "NAMES",
+        "Names of the columns in order; `_` skips one, the last or `label` is the label. Default: "
+        "word,label or word,pos,label or word,col2,…,label.",
+    )  # fmt: skip
+    tokens: Tokens | None = option(
+        None, READING, Tokens, "How text is cut into tokens, in data that is not columns; words if not given."
+    )
+    scheme: LabelScheme = option(
+        "auto", READING, LabelScheme, "How labels are written; auto looks at the data, iob1 becomes bio."
+    )
 
 
-FeaturesOption = Annotated[
-    str | None,
-    option(
-        MODEL, "PRESET|FILE",
-        "chunk, ner, fields, letters or classic, or a file with one template per line, such as "
-        "suffix(3)[0] or word[-1] & word[0].  [fields]",
-    ),
-]  # fmt: skip
+FEATURES = option(
+    None, MODEL, "PRESET|FILE",
+    "chunk, ner, fields, letters or classic, or a file with one template per line, such as "
+    "suffix(3)[0] or word[-1] & word[0].  [fields]",
+)  # fmt: skip
 
-Folds = Annotated[
-    int,
-    option(
-        MODEL, "N",
-        "Rules are learned with N models, each trained without a part of TRAIN; 0: from DEV only.",
-        min=0,
-    ),
-]  # fmt: skip
-FOLDS = RuleOptions.folds
+FOLDS = option(
+    RuleOptions.folds, MODEL, "N",
+    "Rules are learned with N models, each trained without a part of TRAIN; 0: from DEV only.", min=0,
+)  # fmt: skip
 
-Columns = Annotated[
-    str | None,
-    option(
-        READING, "NAMES",
-        "Names of the columns in order, as in word,pos,label; `_` skips one. Default: as in training.",
-    ),
-]  # fmt: skip
+COLUMNS = option(
+    None, READING, "NAMES",
+    "Names of the columns in order, as in word,pos,label; `_` skips one. Default: as in training.",
+)  # fmt: skip
 
-TokensOption = Annotated[
-    Tokens | None,
-    option(READING, Tokens, "How text is cut into tokens. Without it: as in training, else words."),
-]
+TOKENS = option(None, READING, Tokens, "How text is cut into tokens. Without it: as in training, else words.")
 
-ConstraintsOption = Annotated[
-    str | None,
-    option(
-        DECODING, "none|FILE", "Rules to obey in place of the model's own: a file with one per line, or none."
-    ),
-]
+THREADS = option(None, OUTPUT, "N", "Threads; all processors if not given.", min=1)
 
-DecoderOption = Annotated[
-    Decoder | None,
-    option(
-        DECODING, Decoder,
-        "How the best labels under the rules are found; auto takes the cheapest method that proves them "
-        "best. Without it: as in the model, else auto.",
-    ),
-]  # fmt: skip
-
-LimitOption = Annotated[
-    float | None,
-    option(
-        DECODING, "SECONDS", "Time for one sequence, after which its best labels so far are taken.", min=0
-    ),
-]  # fmt: skip
-
-Threads = Annotated[int | None, option(OUTPUT, "N", "Threads; all processors if not given.", min=1)]
-
-AsJson = Annotated[bool, option(OUTPUT, None, "Print one JSON object and nothing else.", "--json")]
+AS_JSON = option(False, OUTPUT, None, "Print one JSON object and nothing else.", "--json")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
-    from conseq.io.source import Block, Input, Origin
+    from conseq.io.source import Input, Origin
     from conseq.labeller import Labeller, SequenceLabeller
     from conseq.shards import Shards
 
@@ -56,12 +56,8 @@ class Reading:
 def read_labelled(path: str, reading: Reading) -> Corpus:
     """A corpus that has labels."""
     from conseq.errors import DataError
-    from conseq.io import FORMATS, detect_format
-    from conseq.io.source import load
 
-    block = load(path)
-    format = detect_format(block) if reading.format == AUTO else reading.format
-    corpus = FORMATS[format].parse(block, **reading.options(format))
+    _, corpus = _read(path, reading)
     if corpus.labels is None:
         raise DataError(NO_LABELS, path=path)
     return corpus
@@ -70,18 +66,24 @@ def read_labelled(path: str, reading: Reading) -> Corpus:
 def read_gold(path: str, reading: Reading) -> Corpus:
     """Test data; if its label column is missing, an error that says so."""
     from conseq.errors import DataError
+
+    format, corpus = _read(path, reading, label_optional=True)
+    if corpus.labels is None:
+        missing = "the label column is missing" if format == COLUMNS else "there are no labels"
+        expected = f" (expected: {', '.join(_names(reading))})" if format == COLUMNS else ""
+        raise DataError(f"{missing}{expected}; evaluate needs labelled data", path=path)
+    return corpus
+
+
+def _read(path: str, reading: Reading, **of_columns: Any) -> tuple[str, Corpus]:
+    """The format of a file, and its corpus; `of_columns` are arguments of the reader of columns alone."""
     from conseq.io import FORMATS, detect_format
     from conseq.io.source import load
 
     block = load(path)
     format = detect_format(block) if reading.format == AUTO else reading.format
-    optional = {"label_optional": True} if format == COLUMNS else {}
-    corpus = FORMATS[format].parse(block, **reading.options(format), **optional)
-    if corpus.labels is None:
-        missing = "the label column is missing" if format == COLUMNS else "there are no labels"
-        expected = f" (expected: {', '.join(_names(reading))})" if format == COLUMNS else ""
-        raise DataError(f"{missing}{expected}; evaluate needs labelled data", path=block.path)
-    return corpus
+    options = reading.options(format) | (of_columns if format == COLUMNS else {})
+    return format, FORMATS[format].parse(block, **options)
 
 
 def as_read(corpus: Corpus | Shards, reading: Reading) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def _streamed(
     if format != AUTO:
         yield from batches(source, format)
     elif os.path.isfile(source):
-        yield from batches(source, detect(source))
+        yield from batches(source, _detect(source))
     else:
         with closing(_Pipe(open_input(source))) as pipe:
             yield from batches(pipe, pipe.format())  # type: ignore[arg-type]  # it is read from, no more
@@ -175,22 +177,14 @@ class _Pipe:
         self.origin.close()
 
 
-def detect(path: str) -> str:
+def _detect(path: str) -> str:
     """The format of a file by its name and beginning."""
     from conseq.io import detect_format
-
-    return detect_format(_head(path))
-
-
-def _head(path: str) -> Block:
     from conseq.io.source import Block, open_input, plain_chunks, whole_lines
 
-    origin = open_input(path)
-    try:
+    with closing(open_input(path)) as origin:
         chunk = next(plain_chunks(origin, _HEAD), b"")
-    finally:
-        origin.close()
-    return Block(whole_lines(chunk), path)
+    return detect_format(Block(whole_lines(chunk), path))
 
 
 def load_model(path: str, threads: int | None) -> Labeller:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from conseq.cli.options import option
+from conseq.cli.options import DECODING, Decoder, option
 from conseq.cli.outcome import misused, say
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from conseq.mining import Recipe
 
 NONE, LEARN = "none", "learn"
-
-
 PANEL = "Rules"
 
 
@@ -27,28 +25,17 @@ PANEL = "Rules"
 class RecipeOptions:
     """How rules are learned; with the defaults as `train --constraints learn` learns them."""
 
-    families: Annotated[
-        str | None,
-        option(PANEL, "NAMES", "Kinds of rules, separated by commas: {families}; or all."),
-    ] = None
-    penalties: Annotated[str, option(PANEL, "perceptron|svm|log-ratio", "How penalties are found.")] = (
-        "perceptron"
+    families: str | None = option(
+        None, PANEL, "NAMES", "Kinds of rules, separated by commas: {families}; or all."
     )
-    importance: Annotated[
-        float,
-        option(
-            PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels.", min=0
-        ),
-    ] = 1.2  # fmt: skip
-    broken: Annotated[
-        int, option(PANEL, "N", "Keep rules that the model breaks in at least N sequences.", min=1)
-    ] = 3
-    most: Annotated[
-        int | None,
-        option(
-            PANEL, "N", "Keep at most N rules, those that the model breaks most often.", min=1
-        ),
-    ] = None  # fmt: skip
+    penalties: str = option("perceptron", PANEL, "perceptron|svm|log-ratio", "How penalties are found.")
+    importance: float = option(
+        1.2, PANEL, "X", "Keep rules that the model breaks at least X times as often as gold labels.", min=0
+    )
+    broken: int = option(3, PANEL, "N", "Keep rules that the model breaks in at least N sequences.", min=1)
+    most: int | None = option(
+        None, PANEL, "N", "Keep at most N rules, those that the model breaks most often.", min=1
+    )
 
     def recipe(self) -> Recipe:
         """The recipe; ends if a name is not known."""
@@ -70,14 +57,24 @@ class RecipeOptions:
 class Decoding:
     """How labels are found; None: as the model says."""
 
-    constraints: str | None = None
-    decoder: str | None = None
-    limit: float | None = None
+    constraints: str | None = option(
+        None, DECODING, "none|FILE",
+        "Rules to obey in place of the model's own: a file with one per line, or none.",
+    )  # fmt: skip
+    decoder: Decoder | None = option(
+        None, DECODING, Decoder,
+        "How the best labels under the rules are found; auto takes the cheapest method that proves them "
+        "best. Without it: as in the model, else auto.",
+    )  # fmt: skip
+    limit: float | None = option(
+        None, DECODING, "SECONDS",
+        "Time for one sequence, after which its best labels so far are taken.", min=0,
+    )  # fmt: skip
 
     def of_model(self, labeller: Labeller) -> Labeller:
         """The labeller with these rules in place of its own; what is odd about them is said."""
         if self.decoder is not None:
-            labeller.decoder = str(self.decoder)
+            labeller.decoder = self.decoder
         if self.limit is not None:
             labeller.limit = self.limit
         if self.constraints is None:

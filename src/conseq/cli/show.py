@@ -67,11 +67,8 @@ def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_tot
 
 def _numeric(header: Row, rows: list[list[str]]) -> list[bool]:
     """Whether each column holds numbers only."""
-    return [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
-
-
-def _is_numeric(cells: list[str]) -> bool:
-    return any(cells) and all(set(cell) <= _NUMBER for cell in cells)
+    columns = [[row[i] for row in rows] for i in range(len(header))]
+    return [any(cells) and all(set(cell) <= _NUMBER for cell in cells) for cells in columns]
 
 
 def _rich_table(header: Row, rows: list[list[str]], total: bool = False) -> Table:

@@ -10,9 +10,8 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -20,7 +19,7 @@ from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.crf import CRFOptions
 from conseq.cli.grouping import given_of, grouped
 from conseq.cli.memory import MemoryOptions
-from conseq.cli.options import MODEL, TRAINING, AsJson, Threads, TrainData, TrainReading, option
+from conseq.cli.options import AS_JSON, MODEL, REQUIRED, THREADS, TRAINING, TrainData, TrainReading, option
 from conseq.cli.outcome import INTERRUPTED, misused, say
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read
@@ -36,11 +35,8 @@ MODELS: tuple[type[CRFOptions] | type[MemoryOptions], ...] = (CRFOptions, Memory
 """The options of every type of model, which train it."""
 
 
-class ModelType(StrEnum):
-    """What learns: a conditional random field, or a memory of all tokens."""
-
-    crf = "crf"
-    memory = "memory"
+ModelType = Literal["crf", "memory"]
+"""A conditional random field, or a memory of all tokens."""
 
 
 @dataclass(frozen=True)
@@ -60,30 +56,23 @@ def train(
     *,
     ctx: typer.Context,
     data: TrainData,
-    model: Annotated[str, option(MODEL, "OUT", "The model file to write.", "--model", "-m")],
-    model_type: Annotated[ModelType, option(MODEL, ModelType, "The kind of model.")] = ModelType.crf,
-    constraints: Annotated[
-        str,
-        option(
-            MODEL, f"none|{LEARN}|FILE",
-            "Rules that labels obey: a file with one per line, or learn, which finds rules and penalties "
-            "in the training data (see `conseq mine`).",
-        ),
-    ] = NONE,
+    model: str = option(REQUIRED, MODEL, "OUT", "The model file to write.", "--model", "-m"),
+    model_type: ModelType = option("crf", MODEL, ModelType, "The kind of model."),
+    constraints: str = option(
+        NONE, MODEL, f"none|{LEARN}|FILE",
+        "Rules that labels obey: a file with one per line, or learn, which finds rules and penalties "
+        "in the training data (see `conseq mine`).",
+    ),
     crf: CRFOptions,
     reading: TrainReading,
-    tune: Annotated[
-        bool,
-        option(
-            TRAINING, None,
-            "First choose options on growing samples of TRAIN: preset, --c1 and --c2; for memory "
-            "--metric, --weights, -k and --voting.",
-            "--tune",
-        ),
-    ] = False,
+    tune: bool = option(
+        False, TRAINING, None,
+        "First choose options on growing samples of TRAIN: preset, --c1 and --c2; for memory "
+        "--metric, --weights, -k and --voting.", "--tune",
+    ),
     memory: MemoryOptions,
-    threads: Threads = None,
-    as_json: AsJson = False,
+    threads: int | None = THREADS,
+    as_json: bool = AS_JSON,
 ) -> None:  # fmt: skip
     """Learn from labelled data and write a model.
 
@@ -104,7 +93,7 @@ def train(
     """
     chosen: Any = {kind.model_type: kind for kind in (crf, memory)}[model_type]
     _refuse_others(ctx, type(chosen))
-    task = Task(data, model, reading.reading(), training_rules(constraints), tune, threads)
+    task = Task(data, model, reading, training_rules(constraints), tune, threads)
     chosen.check(task)
     with _told_if_interrupted(chosen.unfinished):
         check_writable(model)

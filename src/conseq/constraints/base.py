@@ -16,6 +16,7 @@ import numpy as np
 
 from conseq.constraints import writing
 from conseq.constraints.primitives import Primitive, run, token_classes
+from conseq.constraints.writing import END, START
 from conseq.corpus import Corpus
 from conseq.errors import RuleError
 from conseq.schema import Schema
@@ -32,30 +33,47 @@ class Constraint(ABC):
 
     penalty     what one unit of violation costs in the model's log scores; inf: it must not be broken
     varies      whether the primitives depend on the sequences, not on the labels alone
+    form        how the language writes the rule: words, and a slot {field:kind} for each field that it states
     """
 
     penalty: float = field(default=HARD, kw_only=True)
 
     varies: ClassVar[bool] = False
+    form: ClassVar[str] = ""
+    slots: ClassVar[list[tuple[str, str]]] = []  # the fields and kinds in the form
+
+    def __init_subclass__(cls, *, form: str = "") -> None:
+        if form:
+            cls.form, cls.slots = form, writing.SLOT.findall(form)
 
     def __post_init__(self) -> None:
         if not self.penalty >= 0:
             raise RuleError(f"the penalty is {self.penalty}; give a number of at least 0, or inf for hard")
         if HIGHEST < self.penalty < HARD:
             raise RuleError(f"the penalty is {self.penalty}; give at most {HIGHEST:g}, or make the rule hard")
+        for slot, kind in self.slots:
+            if kind == "names":
+                _check_names(getattr(self, slot))
 
     @abstractmethod
     def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
         """The primitives whose violations add up to this rule's; the corpus is None unless it `varies`."""
 
-    @abstractmethod
     def line(self) -> str:
         """The rule in the language, without its penalty."""
+        return writing.SLOT.sub(lambda slot: writing.KINDS[slot[2]](getattr(self, slot[1])), self.form)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of labels and types that the rule mentions."""
-        return ()
+        found: list[str] = []
+        for slot, kind in self.slots:
+            held = getattr(self, slot)
+            if kind == "names":
+                found += held
+            elif kind in ("name", "segment") or (kind == "step_end" and held not in (START, END)):
+                found.append(held)
+        return tuple(found)
 
     @property
     def is_hard(self) -> bool:
@@ -88,3 +106,12 @@ def sequence_corpus(length: int, tokens: Sequence[str] | None) -> Corpus:
     if tokens is None:
         return Corpus({}, np.array([0, length], dtype=np.int64))
     return Corpus.from_sequences([list(tokens)])
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise unless the names are a tuple of different names, at least one."""
+    if isinstance(names, str) or not names:
+        raise RuleError(f"the rule names {names!r} where a tuple of names should be; name at least one")
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise RuleError(f"the rule names {twice!r} twice; name it once")

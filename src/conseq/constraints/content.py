@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.constraints import writing
 from conseq.constraints.base import Constraint
 from conseq.constraints.lowering import each, machine
 from conseq.constraints.names import begins, ends, known_types
@@ -24,21 +22,12 @@ from conseq.schema import Schema
 class Content(Constraint):
     """A rule about the tokens of each segment of a name."""
 
-    verb: ClassVar[str]
-
     name: str
     test: TokenTest
 
-    def line(self) -> str:
-        return f"each {writing.name(self.name)} {self.verb} {writing.test(self.test)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
-
 
 @dataclass(frozen=True)
-class BeginsWith(Content):
+class BeginsWith(Content, form="each {name:segment} begins with {test:test}"):
     """Charges each segment of a name whose first token does not pass a test.
 
     >>> from conseq.constraints.tokens import Pattern
@@ -49,14 +38,12 @@ class BeginsWith(Content):
     1.0
     """
 
-    verb = "begins with"
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return each(begins(schema, self.name), Not(self.test))
 
 
 @dataclass(frozen=True)
-class EndsWith(Content):
+class EndsWith(Content, form="each {name:segment} ends with {test:test}"):
     """Charges each segment that does not end the sequence and whose last token does not pass a test.
 
     >>> from conseq.constraints.tokens import Pattern
@@ -67,14 +54,12 @@ class EndsWith(Content):
     1.0
     """
 
-    verb = "ends with"
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return each(ends(schema, self.name), After(Not(self.test)))
 
 
 @dataclass(frozen=True)
-class Contains(Content):
+class Contains(Content, form="each {name:segment} contains {test:test}"):
     """Charges each segment of a name in which no token passes a test.
 
     >>> from conseq.constraints.tokens import Pattern
@@ -84,8 +69,6 @@ class Contains(Content):
     >>> rule.violation(["year", "O", "year"], Schema(["O", "year"], "plain"), ["in", "the", "(1998)"])
     1.0
     """
-
-    verb = "contains"
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return [_automaton(schema, type, self.test) for type in known_types(schema, self.name)]

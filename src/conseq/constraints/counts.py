@@ -25,7 +25,7 @@ SIGNS = {"<=": (1,), ">=": (-1,), "==": (1, -1), AT_MOST: (1,), AT_LEAST: (-1,),
 
 
 @dataclass(frozen=True)
-class Segments(Constraint):
+class Segments(Constraint, form="{relation:phrase} {bound:integer} segment|segments of {name:segment}"):
     """Charges the segments of a name that are beyond a number, or short of it.
 
     >>> rule = Segments("at most", 1, "a")
@@ -52,10 +52,6 @@ class Segments(Constraint):
     def line(self) -> str:
         unit = "segment" if self.bound == 1 else "segments"
         return f"{self.relation} {self.bound} {unit} of {writing.name(self.name)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 @dataclass(frozen=True)
@@ -144,7 +140,7 @@ class Counts(Constraint):
 
 
 @dataclass(frozen=True)
-class Share(Constraint):
+class Share(Constraint, form="{relation:phrase} {percent:number} % of tokens are {name:name}"):
     """Charges the tokens in a name that are beyond a share of the sequence, or short of it.
 
     >>> rule = Share("at most", 40, "a")
@@ -169,17 +165,9 @@ class Share(Constraint):
         counter = tokens(schema, self.name)
         return [Linear(((sign, counter),), 0, per_token=sign * self.percent / 100)]
 
-    def line(self) -> str:
-        share = writing.number(self.percent)
-        return f"{self.relation} {share} % of tokens are {writing.name(self.name)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
-
 
 @dataclass(frozen=True)
-class Contiguous(Constraint):
+class Contiguous(Constraint, form="{name:name} is contiguous"):
     """Charges the runs of tokens in a name beyond one. Segments that touch are one run.
 
     >>> Contiguous("a").violation(["a", "b", "a"], Schema(["a", "b"], "plain"))
@@ -192,10 +180,3 @@ class Contiguous(Constraint):
         here = inside(schema, self.name)
         runs = Counter(np.outer(~here, here).astype(np.int64))
         return [Linear(((1, runs),), 1)]
-
-    def line(self) -> str:
-        return f"{writing.name(self.name)} is contiguous"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)

@@ -1,4 +1,4 @@
-"""The forms of rules, one entry each, and how a line is matched with them.
+"""The forms of rules, most of them those of their classes (`Constraint.form`), and how a line is matched.
 
     pieces ─→ the form that fits ─→ Rule(constraint, mentions)
                      none fits ─→ RuleError about the piece that the best of them stumbled over
@@ -22,7 +22,7 @@ from conseq.constraints.base import Constraint
 from conseq.constraints.reader import Mention, Mismatch, Reader
 from conseq.constraints.scanner import Piece
 from conseq.constraints.tokens import TokenTest
-from conseq.constraints.writing import RESERVED
+from conseq.constraints.writing import RESERVED, SLOT
 from conseq.errors import RuleError
 
 
@@ -55,43 +55,43 @@ class Form:
         return values
 
 
+def template_of(kind: type[Constraint], phrase: str = "") -> str:
+    """The template of a kind of rule by its form, with a phrase where the form has a slot for one.
+
+    >>> template_of(library.Share, "at most")
+    'at most {number} % of tokens are {name}'
+    """
+    return SLOT.sub(lambda slot: phrase if slot[2] == "phrase" else f"{{{slot[2]}}}", kind.form)
+
+
+def _forms_of(*kinds: type[Constraint]) -> list[Form]:
+    return [Form(template_of(kind), kind) for kind in kinds]
+
+
+def _forms_with(kind: type[library.Segments | library.Share], *phrases: str) -> list[Form]:
+    return [Form(template_of(kind, phrase), partial(kind, phrase)) for phrase in phrases]
+
+
 @lru_cache(maxsize=1)
 def forms() -> tuple[Form, ...]:
     """All forms, made on first use."""
     of = library
-    segments = "{integer} segment|segments of {segment}"
-    share = "{number} % of tokens are {name}"
     return (
-        Form("legal {scheme}", of.Legal, free=True),
-        Form("forbid {step_end} -> {step_end}", of.Forbidden),
-        Form("require {step_end} -> {step_end}", of.Required),
-        Form("only steps {steps}", of.OnlySteps),
-        Form("token {test} is not {names}", of.TokenIsNot),
-        Form("token {test} is {names}", of.TokenIs),
-        Form(f"at most {segments}", partial(of.Segments, "at most")),
-        Form(f"at least {segments}", partial(of.Segments, "at least")),
-        Form(f"exactly {segments}", partial(of.Segments, "exactly")),
+        Form(template_of(of.Legal), of.Legal, free=True),
+        *_forms_of(of.Forbidden, of.Required, of.OnlySteps, of.TokenIsNot, of.TokenIs),
+        *_forms_with(of.Segments, "at most", "at least", "exactly"),
         Form("{sum} {relation} {sum}", _counts),
-        Form(f"at most {share}", partial(of.Share, "at most")),
-        Form(f"at least {share}", partial(of.Share, "at least")),
-        Form("{segment} followed by {name}", of.FollowedBy),
-        Form("{name} followed later by {name}", of.FollowedLater),
-        Form("around {test} : {name} -> {name}", partial(of.Around, implies=False)),
+        *_forms_with(of.Share, "at most", "at least"),
+        *_forms_of(of.FollowedBy, of.FollowedLater, of.Around),
         Form("around {test} : if {name} then {name}", partial(of.Around, implies=True)),
-        Form("first {name} -> last {name}", of.FirstLast),
-        Form("no {name} before {name}", of.NotBefore),
+        *_forms_of(of.FirstLast, of.NotBefore),
         Form("no {name} before each {name}", partial(of.NotBefore, each=True)),
         Form("{name} before {name}", lambda a, b, penalty: of.NotBefore(b, a, penalty=penalty)),
-        Form("{name} is contiguous", of.Contiguous),
-        Form("if {name} then {name}", of.IfThen),
-        Form("not both {name} and {name}", of.NotBoth),
-        Form("exactly one of {names}", of.ExactlyOneOf),
+        *_forms_of(of.Contiguous, of.IfThen, of.NotBoth, of.ExactlyOneOf),
         Form("equal tokens agree on {kind}", of.Agree),
         Form("equal tokens {test} agree on {kind}", lambda among, on, **cost: of.Agree(on, among, **cost)),
         Form("tokens {places} agree on {kind}", lambda at, on, **cost: of.Agree(on, places=at, **cost)),
-        Form("each {segment} contains {test}", of.Contains),
-        Form("each {segment} begins with {test}", of.BeginsWith),
-        Form("each {segment} ends with {test}", of.EndsWith),
+        *_forms_of(of.Contains, of.BeginsWith, of.EndsWith),
     )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.constraints import writing
 from conseq.constraints.base import HARD, Constraint
-from conseq.constraints.lowering import any_inside, check_choice, check_names, each
+from conseq.constraints.lowering import any_inside, check_choice, each
 from conseq.constraints.names import entering, inside, unknown
 from conseq.constraints.primitives import Primitive
 from conseq.constraints.tokens import TokenTest
@@ -23,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Legal(Constraint):
+class Legal(Constraint, form="legal {scheme:scheme}"):
     """Charges each step that the scheme of the labels does not allow.
 
     `legal iob1` also fits labels in bio, for that is what IOB1 data is turned into.
@@ -47,9 +46,6 @@ class Legal(Constraint):
             )
         return each(~schema.tables.legal)
 
-    def line(self) -> str:
-        return f"legal {self.scheme}"
-
 
 @dataclass(frozen=True)
 class Step(Constraint):
@@ -62,13 +58,9 @@ class Step(Constraint):
         super().__post_init__()
         check_step(self.before, self.after)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.before, self.after) if name not in (START, END))
-
 
 @dataclass(frozen=True)
-class Forbidden(Step):
+class Forbidden(Step, form="forbid {before:step_end} -> {after:step_end}"):
     """Charges each step from one name to another.
 
     >>> Forbidden("a", "b").violation(["a", "b", "a"], Schema(["a", "b"], "plain"))
@@ -78,12 +70,9 @@ class Forbidden(Step):
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return each(np.outer(_place(schema, self.before), _place(schema, self.after)))
 
-    def line(self) -> str:
-        return f"forbid {writing.step(self.before, self.after)}"
-
 
 @dataclass(frozen=True)
-class Required(Step):
+class Required(Step, form="require {before:step_end} -> {after:step_end}"):
     """Charges each step out of a name that does not lead into another; a sequence may end anywhere.
 
     >>> Required("a", "b").violation(["a", "b", "a", "a"], Schema(["a", "b"], "plain"))
@@ -95,12 +84,9 @@ class Required(Step):
         elsewhere[-1] = False
         return each(np.outer(_place(schema, self.before), elsewhere))
 
-    def line(self) -> str:
-        return f"require {writing.step(self.before, self.after)}"
-
 
 @dataclass(frozen=True)
-class OnlySteps(Constraint):
+class OnlySteps(Constraint, form="only steps {steps:steps}"):
     """Charges each step that is not listed. The steps are pairs of labels, START or END.
 
     >>> rule = OnlySteps((("START", "a"), ("a", "END")))
@@ -122,9 +108,6 @@ class OnlySteps(Constraint):
         for before, after in self.steps:
             wrong[_label(schema, before), _label(schema, after)] = False
         return each(wrong)
-
-    def line(self) -> str:
-        return f"only steps {', '.join(writing.step(*step) for step in self.steps)}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -153,7 +136,7 @@ def seen_steps(label_ids: NDArray, offsets: NDArray, schema: Schema, penalty: fl
 
 
 @dataclass(frozen=True)
-class TokenIs(Constraint):
+class TokenIs(Constraint, form="token {test:test} is {allowed:names}"):
     """Charges each token that passes a test and is in none of the names.
 
     >>> from conseq.constraints.tokens import Words
@@ -167,25 +150,14 @@ class TokenIs(Constraint):
     test: TokenTest
     allowed: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_names(self.allowed)
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         wrong = ~any_inside(schema, self.allowed)
         wrong[-1] = False
         return each(entering(wrong), self.test)
 
-    def line(self) -> str:
-        return f"token {writing.test(self.test)} is {writing.names(self.allowed)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.allowed
-
 
 @dataclass(frozen=True)
-class TokenIsNot(Constraint):
+class TokenIsNot(Constraint, form="token {test:test} is not {forbidden:names}"):
     """Charges each token that passes a test and is in one of the names.
 
     >>> from conseq.constraints.tokens import Pattern
@@ -196,19 +168,8 @@ class TokenIsNot(Constraint):
     test: TokenTest
     forbidden: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_names(self.forbidden)
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         return each(entering(any_inside(schema, self.forbidden)), self.test)
-
-    def line(self) -> str:
-        return f"token {writing.test(self.test)} is not {writing.names(self.forbidden)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.forbidden
 
 
 def check_step(before: str, after: str) -> None:

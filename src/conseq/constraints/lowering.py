@@ -75,15 +75,6 @@ def check_choice(what: str, given: str, known: Sequence[str]) -> None:
         raise RuleError(f"the {what} is {given!r}; choose one of {choices}")
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Raise unless the names are a tuple of different names, at least one."""
-    if isinstance(names, str) or not names:
-        raise RuleError(f"the rule names {names!r} where a tuple of names should be; name at least one")
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise RuleError(f"the rule names {twice!r} twice; name it once")
-
-
 def check_different(first: str, second: str) -> None:
     """Raise if a rule that relates two names has the same one twice."""
     if first == second:

@@ -45,13 +45,13 @@ def inside(schema: Schema, name: str) -> Bools:
 @lru_cache(maxsize=4096)
 def begins(schema: Schema, name: str) -> Table:
     """How many segments of the name begin with a step, [Y+1,Y+1]."""
-    return _sum(schema, [schema.begins(type) for type in known_types(schema, name)])
+    return np.sum([schema.begins(type) for type in known_types(schema, name)], axis=0, dtype=np.int64)
 
 
 @lru_cache(maxsize=4096)
 def ends(schema: Schema, name: str) -> Table:
     """How many segments of the name end with the token before a step, [Y+1,Y+1]."""
-    return _sum(schema, [schema.ends(type) for type in known_types(schema, name)])
+    return np.sum([schema.ends(type) for type in known_types(schema, name)], axis=0, dtype=np.int64)
 
 
 @lru_cache(maxsize=4096)
@@ -95,10 +95,3 @@ def unknown(schema: Schema, name: str) -> RuleError:
     return RuleError(
         f"no label or type is called {name!r}; {hint}{' …' if not close and len(known) > 8 else ''}"
     )
-
-
-def _sum(schema: Schema, tables: list[Bools]) -> Table:
-    total = np.zeros((len(schema) + 1, len(schema) + 1), dtype=np.int64)
-    for table in tables:
-        total += table
-    return total

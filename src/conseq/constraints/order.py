@@ -21,7 +21,7 @@ from conseq.schema import Schema
 
 
 @dataclass(frozen=True)
-class FollowedBy(Constraint):
+class FollowedBy(Constraint, form="{name:segment} followed by {after:name}"):
     """Charges each segment that does not end the sequence and that no token of another name follows at once.
 
     >>> rule = FollowedBy("a", "b")
@@ -39,16 +39,9 @@ class FollowedBy(Constraint):
         elsewhere[-1] = False
         return each(ends(schema, self.name) * elsewhere)
 
-    def line(self) -> str:
-        return f"{writing.name(self.name)} followed by {writing.name(self.after)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.name, self.after
-
 
 @dataclass(frozen=True)
-class FollowedLater(Constraint):
+class FollowedLater(Constraint, form="{name:name} followed later by {later:name}"):
     """Charges each token in a name with no token of another at or after it.
 
     Precedence in Fersini et al. 2014. The automaton counts the tokens that still wait, so it has one state
@@ -77,16 +70,9 @@ class FollowedLater(Constraint):
         cost[:, -1] = waiting
         return [Automaton(reading(schema, self.name, self.later), arcs, cost)]
 
-    def line(self) -> str:
-        return f"{writing.name(self.name)} followed later by {writing.name(self.later)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.name, self.later
-
 
 @dataclass(frozen=True)
-class Around(Constraint):
+class Around(Constraint, form="around {test:test} : {left:name} -> {right:name}"):
     """Charges each token that passes a test, has two neighbours, and is not between one name and another.
 
     With `implies` it is charged only if its left neighbour is in the first name and its right one is not in
@@ -134,13 +120,9 @@ class Around(Constraint):
         sides = f"if {left} then {right}" if self.implies else f"{left} -> {right}"
         return f"around {writing.test(self.test)}: {sides}"
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.left, self.right
-
 
 @dataclass(frozen=True)
-class FirstLast(Constraint):
+class FirstLast(Constraint, form="first {first:name} -> last {last:name}"):
     """Charged once if the first token is in one name and the last is not in another.
 
     >>> FirstLast("a", "b").violation(["a", "b", "a"], Schema(["a", "b"], "plain"))
@@ -156,16 +138,9 @@ class FirstLast(Constraint):
         steps[:-1, -1] = ~inside(schema, self.last)[:-1]
         return [Linear(((1, Counter(steps)),), 1)]  # the beginning and the end together are one too many
 
-    def line(self) -> str:
-        return f"first {writing.name(self.first)} -> last {writing.name(self.last)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.first, self.last
-
 
 @dataclass(frozen=True)
-class NotBefore(Constraint):
+class NotBefore(Constraint, form="no {before:name} before {after:name}"):
     """Charged once if a token of one name stands before a token of another, or for each of the latter.
 
     `each` is presence and precedence in Fersini et al. 2014.
@@ -189,7 +164,3 @@ class NotBefore(Constraint):
     def line(self) -> str:
         which = "each " if self.each else ""
         return f"no {writing.name(self.before)} before {which}{writing.name(self.after)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.before, self.after

@@ -175,7 +175,7 @@ class Reader:
         try:
             pattern.compiled  # noqa: B018 – compiling is what finds the mistake
         except RuleError as error:
-            self.fault(f"{error.message}; correct it", piece)
+            self.fault(error.message, piece)
         return pattern
 
     # ── choices ─────────────────────────────────────────────────────────────────────────────────

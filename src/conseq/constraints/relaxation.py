@@ -23,13 +23,6 @@ from conseq.potentials import Potentials
 Floats = NDArray[np.float64]
 
 
-def with_local_constraints(potentials: Potentials, program: Program, first_token: int = 0) -> Potentials:
-    """The scores with the local constraints charged; the same scores if there are none."""
-    if not program.local_penalties:
-        return potentials
-    return shifted(potentials, program, program.local_penalties, first_token)
-
-
 def shifted(
     potentials: Potentials, program: Program, multipliers: Mapping[int, float], first_token: int = 0
 ) -> Potentials:

@@ -15,7 +15,7 @@ or tokens are left out, and what is proved without them holds with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -27,6 +27,8 @@ from conseq.constraints.base import Constraint
 from conseq.errors import RuleError
 from conseq.schema import Schema
 from conseq.solver import Assembly, Outcome
+
+Thing = TypeVar("Thing")
 
 MOST = 1_000_000
 """Counts beyond this are not told apart from a presence of 0 by a solver that works in floating point."""
@@ -127,9 +129,7 @@ class Together:
             return None
         return {i for i, row in self.rows.items() if row.holds(*found)} | items
 
-    def quickly(self, items: Set[int]) -> set[int] | None:
-        """The same: it does not take long."""
-        return self.holding(items)
+    quickly = holding  # it never takes long
 
 
 def impossible(space: Space, rows: Sequence[Row]) -> bool:
@@ -141,15 +141,15 @@ def impossible(space: Space, rows: Sequence[Row]) -> bool:
 def numbers(space: Space, rows: Sequence[Row], most: float) -> tuple[set[int], list[int]] | None:
     """The labels that occur and how many segments there are of each type where all rows hold and no count is
     above `most`; None if there is no such thing."""
-    p, n = _places(space, rows)
-    found = _program(space, rows, p, n, most).solve()
+    program, counted = _program(space, rows, most)
+    found = program.solve()
     if found.outcome is Outcome.INFEASIBLE:
         return None
     assert found.values is not None, "nothing stops the solver"
     values = found.values.round().astype(np.int64)
     occur = set(np.flatnonzero(values[: space.n_labels]).tolist())
     counts = [int(bool(occur & labels)) for labels in space.types]  # one segment where no row counts them
-    for type, place in n.items():
+    for type, place in counted.items():
         counts[type] = int(values[place])
     return occur, counts
 
@@ -170,19 +170,18 @@ def _range(relation: str, bound: int) -> tuple[float, float]:
 
 
 def _total(space: Space, terms: Iterable[tuple[int, str]]) -> dict[int, int]:
-    weights: dict[int, int] = {}
-    for weight, name in terms:
-        for type in space.types_of[name]:
-            weights[type] = weights.get(type, 0) + weight
-    return weights
+    return _summed((type, weight) for weight, name in terms for type in space.types_of[name])
 
 
 def _presence(space: Space, terms: Iterable[tuple[int, str]]) -> dict[frozenset[int], int]:
-    weights: dict[frozenset[int], int] = {}
-    for weight, name in terms:
-        labels = space.labels_of[name]
-        weights[labels] = weights.get(labels, 0) + weight
-    return weights
+    return _summed((space.labels_of[name], weight) for weight, name in terms)
+
+
+def _summed(weights: Iterable[tuple[Thing, int]]) -> dict[Thing, int]:
+    total: dict[Thing, int] = {}
+    for thing, weight in weights:
+        total[thing] = total.get(thing, 0) + weight
+    return total
 
 
 def _enough(rows: Iterable[Row]) -> float:
@@ -199,55 +198,30 @@ def _enough(rows: Iterable[Row]) -> float:
 
 # ── the integer program; its variables are o, then p, then n ────────────────────────────────────
 
-Line = tuple[dict[int, float], float, float]
-"""Weights of variables, and the least and the most that the sum may be."""
 
-Thing = TypeVar("Thing")
-Places = dict[Thing, int]
-"""Where the variable of a thing stands."""
-
-
-def _program(
-    space: Space, rows: Sequence[Row], p: Places[frozenset[int]], n: Places[int], most: float
-) -> Assembly:
-    """The program that is feasible just if numbers satisfy the rows and no count is above `most`."""
-    lines = [*_meanings(space, p, n, most), *_demands(rows, p, n)]
-    weights, low, high = zip(*lines, strict=True)
+def _program(space: Space, rows: Sequence[Row], most: float) -> tuple[Assembly, dict[int, int]]:
+    """The program that is feasible just if numbers satisfy the rows and no count is above `most`; and where
+    the count of each type that the rows speak of stands among its variables."""
+    types = list(dict.fromkeys(type for row in rows for type in row.counts))
+    sets = list(dict.fromkeys([*(s for row in rows for s in row.presence), *(space.types[t] for t in types)]))
     program = Assembly()
-    program.add_columns(np.zeros(space.n_labels + len(p)), integral=True)
-    program.add_columns(np.zeros(len(n)), most, integral=True)
-    program.add_rows(
-        low,
-        high,
-        np.repeat(np.arange(len(lines)), [len(line) for line in weights]),
-        np.array([place for line in weights for place in line], dtype=np.int64),
-        np.array([weight for line in weights for weight in line.values()], dtype=np.float64),
-    )
-    return program
-
-
-def _places(space: Space, rows: Sequence[Row]) -> tuple[Places[frozenset[int]], Places[int]]:
-    """Where the presence of each set of labels and the count of each type stand among the variables."""
-    types = dict.fromkeys(type for row in rows for type in row.counts)
-    sets = dict.fromkeys([*(s for row in rows for s in row.presence), *(space.types[t] for t in types)])
-    p = {labels: space.n_labels + i for i, labels in enumerate(sets)}
-    return p, {type: space.n_labels + len(p) + i for i, type in enumerate(types)}
-
-
-def _meanings(space: Space, p: Places[frozenset[int]], n: Places[int], most: float) -> Iterator[Line]:
-    """What ties p to o and n to p."""
+    o = program.add_columns(np.zeros(space.n_labels), integral=True).tolist()
+    p = dict(zip(sets, program.add_columns(np.zeros(len(sets)), integral=True).tolist(), strict=True))
+    n = dict(zip(types, program.add_columns(np.zeros(len(types)), most, integral=True).tolist(), strict=True))
     for labels, place in p.items():
-        occur = dict.fromkeys(labels, 1.0)
-        yield occur | {place: -1.0}, 0.0, math.inf
-        yield occur | {place: -float(len(labels))}, -math.inf, 0.0
+        occur = {o[label]: 1.0 for label in labels}
+        _add_row(program, occur | {place: -1.0}, 0.0, math.inf)
+        _add_row(program, occur | {place: -float(len(labels))}, -math.inf, 0.0)
     for type, place in n.items():
-        yield {place: 1.0, p[space.types[type]]: -1.0}, 0.0, math.inf
-        yield {place: 1.0, p[space.types[type]]: -most}, -math.inf, 0.0
-
-
-def _demands(rows: Sequence[Row], p: Places[frozenset[int]], n: Places[int]) -> Iterator[Line]:
-    """The rows themselves."""
+        _add_row(program, {place: 1.0, p[space.types[type]]: -1.0}, 0.0, math.inf)
+        _add_row(program, {place: 1.0, p[space.types[type]]: -most}, -math.inf, 0.0)
     for row in rows:
         counts = {n[type]: float(weight) for type, weight in row.counts.items()}
         present = {p[labels]: float(weight) for labels, weight in row.presence.items()}
-        yield counts | present, row.low, row.high
+        _add_row(program, counts | present, row.low, row.high)
+    return program, n
+
+
+def _add_row(program: Assembly, weights: dict[int, float], low: float, high: float) -> None:
+    columns, values = np.array(list(weights), dtype=np.int64), np.array(list(weights.values()))
+    program.add_rows(low, high, np.zeros(len(columns), dtype=np.int64), columns, values)

@@ -9,7 +9,7 @@ import numpy as np
 
 from conseq.constraints import writing
 from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import by_entered, check_different, check_names, machine, reading
+from conseq.constraints.lowering import by_entered, check_different, machine, reading
 from conseq.constraints.names import inside
 from conseq.constraints.primitives import Primitive
 from conseq.corpus import Corpus
@@ -20,7 +20,7 @@ FIRST, SECOND, BOTH, END = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
-class IfThen(Constraint):
+class IfThen(Constraint, form="if {name:name} then {then:name}"):
     """Charged once if one name appears and another does not.
 
     >>> IfThen("a", "b").violation(["a", "a"], Schema(["a", "b"], "plain"))
@@ -46,16 +46,9 @@ class IfThen(Constraint):
         }
         return [machine(reading(schema, self.name, self.then), (3, 5), moves)]
 
-    def line(self) -> str:
-        return f"if {writing.name(self.name)} then {writing.name(self.then)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.name, self.then
-
 
 @dataclass(frozen=True)
-class NotBoth(Constraint):
+class NotBoth(Constraint, form="not both {first:name} and {second:name}"):
     """Charged once if two names both appear.
 
     >>> NotBoth("a", "b").violation(["a", "b", "a"], Schema(["a", "b"], "plain"))
@@ -82,16 +75,9 @@ class NotBoth(Constraint):
         }
         return [machine(reading(schema, self.first, self.second), (4, 5), moves)]
 
-    def line(self) -> str:
-        return f"not both {writing.name(self.first)} and {writing.name(self.second)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.first, self.second
-
 
 @dataclass(frozen=True)
-class ExactlyOneOf(Constraint):
+class ExactlyOneOf(Constraint, form="exactly one of {choices:names}"):
     """Charged once unless exactly one of some names appears.
 
     >>> rule = ExactlyOneOf(("a", "b"))
@@ -101,10 +87,6 @@ class ExactlyOneOf(Constraint):
     """
 
     choices: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_names(self.choices)
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         several = len(self.choices) + 1  # states and symbols alike: 0 none of them, 1 + i choice i, several
@@ -120,7 +102,3 @@ class ExactlyOneOf(Constraint):
 
     def line(self) -> str:
         return f"exactly one of {writing.names(self.choices, ', ')}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.choices

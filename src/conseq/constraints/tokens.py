@@ -7,9 +7,8 @@ A test of words looks at each distinct word once, not at each token.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
 from conseq.errors import RuleError
+from conseq.patterns import PatternError, Searcher, searcher
 
 Mask = NDArray[np.bool_]
 
@@ -57,17 +57,17 @@ class Pattern:
 
     pattern: str
 
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
+    @property
+    def compiled(self) -> Searcher:
         try:
-            return re.compile(self.pattern)
-        except re.error as error:
-            raise RuleError(f"the pattern /{self.pattern}/ is no regular expression: {error}") from None
+            return searcher(self.pattern)
+        except PatternError as error:
+            raise RuleError(str(error)) from None
 
     def mask(self, corpus: Corpus) -> Mask:
         column = corpus.columns[token_column(corpus)]
-        found = [self.compiled.search(word) is not None for word in column.vocabulary]
-        return np.array(found, dtype=bool)[column.ids]
+        found = np.fromiter(map(self.compiled, column.vocabulary), dtype=bool, count=len(column.vocabulary))
+        return found[column.ids]
 
 
 @dataclass(frozen=True)

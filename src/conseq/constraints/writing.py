@@ -11,7 +11,8 @@ In both kinds of quotes a backslash escapes: the quote itself, \\ \n \r \t.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 from unicodedata import category
 
 from conseq.constraints.tokens import Pattern, Places, TokenTest, Words
@@ -65,13 +66,9 @@ def names(texts: Iterable[str], between: str = " or ") -> str:
     return between.join(map(name, texts))
 
 
-def step(before: str, after: str) -> str:
-    """A step from one label to the next, where START and END are no names.
-
-    >>> step("START", "B-x")
-    'START -> B-x'
-    """
-    return " -> ".join(end if end in (START, END) else name(end) for end in (before, after))
+def step_end(text: str) -> str:
+    """One end of a step."""
+    return text if text in (START, END) else name(text)
 
 
 def word(text: str) -> str:
@@ -119,6 +116,32 @@ def number(value: float) -> str:
     ('3', '0.7', '1e-09')
     """
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(float(value))
+
+
+def steps(pairs: Iterable[tuple[str, str]]) -> str:
+    """Steps from one label to the next, where START and END are no names.
+
+    >>> steps([("START", "B-x"), ("B-x", "END")])
+    'START -> B-x, B-x -> END'
+    """
+    return ", ".join(f"{step_end(before)} -> {step_end(after)}" for before, after in pairs)
+
+
+SLOT = re.compile(r"\{(\w+):(\w+)\}")
+"""A slot in the form of a rule: {field:kind}."""
+
+KINDS: Mapping[str, Callable[[Any], str]] = {
+    "name": name,
+    "segment": name,
+    "names": names,
+    "step_end": step_end,
+    "steps": steps,
+    "test": test,
+    "scheme": str,
+    "phrase": str,
+    "number": number,
+}
+"""How what a field holds is written, by the kind of its slot; `Reader` reads it by a method of that name."""
 
 
 def _quoted(text: str, quote: str) -> str:

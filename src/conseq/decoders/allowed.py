@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from conseq.corpus import Corpus
 from conseq.errors import DataError, SchemaError
 from conseq.schema import Schema, Scheme
-from conseq.vocabulary import Vocabulary
 
 Allowed = Sequence[Sequence[Iterable[str] | None] | None]
 """Per sequence and token the labels that are allowed; None allows all."""
@@ -45,16 +44,11 @@ def _meanings(label: str, schema: Schema, written: Scheme) -> NDArray[np.bool_]:
 
 
 def _any_of(names: list[str], schema: Schema) -> NDArray[np.bool_]:
-    ids = schema.vocabulary.encode(names)
-    _check_known(Vocabulary(names), ids, schema)
-    return np.isin(np.arange(len(schema)), ids)
-
-
-def _check_known(labels: Vocabulary, ids: NDArray[np.int32], schema: Schema) -> None:
-    for label, i in zip(labels, ids.tolist(), strict=True):
-        if i < 0 and label:
+    for label in names:
+        if label and label not in schema.vocabulary:
             shown = ", ".join(schema.labels[:8]) + (" …" if len(schema) > 8 else "")
             raise SchemaError(f"the model does not know the label {label!r}; it knows: {shown}")
+    return np.isin(np.arange(len(schema)), schema.vocabulary.encode(names))
 
 
 def _restrict(mask: NDArray[np.bool_], corpus: Corpus, schema: Schema, allowed: Allowed) -> None:

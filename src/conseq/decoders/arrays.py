@@ -8,10 +8,10 @@ Axes: T tokens, Y labels, N sequences. Everything is checked here, so that a mis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import Any, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,48 +33,27 @@ Sequences = Sequence[NDArray[Any]] | Sequence[Sequence[Sequence[float]]]
 """Scores whose type tells what `decode` gives; an array may have two axes or three, so it may be either."""
 
 
-@overload
-def decode(
-    unary: OneSequence,
-    pairwise: ArrayLike | None = ...,
-    start: ArrayLike | None = ...,
-    end: ArrayLike | None = ...,
-    labels: Labels = ...,
-    constraints: Rules = ...,
-    decoder: str | Decoder = ...,
-    scheme: Scheme | str | None = ...,
-    tokens: Sequence[Any] | None = ...,
-    limits: Limits | Mapping[str, float] | None = ...,
-    n_best: int = ...,
-) -> Decoding: ...
-@overload
-def decode(
-    unary: Sequences,
-    pairwise: ArrayLike | None = ...,
-    start: ArrayLike | None = ...,
-    end: ArrayLike | None = ...,
-    labels: Labels = ...,
-    constraints: Rules = ...,
-    decoder: str | Decoder = ...,
-    scheme: Scheme | str | None = ...,
-    tokens: Sequence[Any] | None = ...,
-    limits: Limits | Mapping[str, float] | None = ...,
-    n_best: int = ...,
-) -> list[Decoding]: ...
-@overload
-def decode(
-    unary: Any,
-    pairwise: ArrayLike | None = ...,
-    start: ArrayLike | None = ...,
-    end: ArrayLike | None = ...,
-    labels: Labels = ...,
-    constraints: Rules = ...,
-    decoder: str | Decoder = ...,
-    scheme: Scheme | str | None = ...,
-    tokens: Sequence[Any] | None = ...,
-    limits: Limits | Mapping[str, float] | None = ...,
-    n_best: int = ...,
-) -> Decoding | list[Decoding]: ...
+Options = ParamSpec("Options")
+
+
+class _Decode(Protocol[Options]):
+    """What type checkers know of `decode`."""
+
+    @overload
+    def __call__(self, unary: OneSequence, *args: Options.args, **kws: Options.kwargs) -> Decoding: ...
+    @overload
+    def __call__(self, unary: Sequences, *args: Options.args, **kws: Options.kwargs) -> list[Decoding]: ...
+    @overload
+    def __call__(
+        self, unary: Any, *args: Options.args, **kws: Options.kwargs
+    ) -> Decoding | list[Decoding]: ...
+
+
+def _typed(function: Callable[Concatenate[Any, Options], Any]) -> _Decode[Options]:
+    return cast(_Decode[Options], function)
+
+
+@_typed
 def decode(
     unary: Any,
     pairwise: ArrayLike | None = None,

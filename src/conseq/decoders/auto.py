@@ -163,6 +163,9 @@ def _rescore(decodings: Decodings, sequences: NDArray[np.int64], violations: NDA
     problems = decodings.problems
     costs = problems.program.costs(violations)
     for i, cost in zip(sequences.tolist(), costs.tolist(), strict=True):
+        if cost == np.inf:
+            decodings.scores[i] = -np.inf
+            continue
         a, b = problems.potentials.bounds(i)
         decodings.scores[i] = problems.potentials.score(decodings.states[a:b], i) - cost
 
@@ -238,7 +241,7 @@ class _SequenceSolver:
         problem = decodings.problems[i]
         best = Best(problem)
         if decodings.scores[i] > -np.inf:
-            best.offer(decodings.states[a:b])
+            best.states, best.score = decodings.states[a:b].copy(), float(decodings.scores[i])
         best.offer(self.hint)
         best.prove(float(decodings.bounds[i]))
         little = replace(self.limits, states=min(FIRST_STATES, self.limits.states))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conseq.errors import ConseqError
 from conseq.problem import Decoding, Problem
@@ -100,6 +100,13 @@ class Best:
 
     def decoding(self, iterations: float) -> Decoding:
         return Decoding.of(self.problem, self.states, self.bound, iterations=iterations, seconds=self.seconds)
+
+
+def violations_of(problem: Problem, labellings: NDArray[np.int32]) -> NDArray[np.float64]:
+    """How much each of many labellings [n,T] of one sequence violates each primitive, [n,P]."""
+    n, length = labellings.shape
+    labels, bounds = problem.label_of[labellings].reshape(-1), np.arange(n + 1) * length
+    return problem.program.violations(labels, bounds, np.full(n, problem.first_token))
 
 
 def violated(problem: Problem, states: ArrayLike) -> list[int]:

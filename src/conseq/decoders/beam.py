@@ -22,8 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
 from conseq.decoders.chain.viterbi import first_answer
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.partial import Growth, PartialPaths
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.search import lowered
 from conseq.errors import RuleError
 from conseq.problem import Decoding, Problem
@@ -87,7 +88,7 @@ class Readers:
 
     def _make(self, p: int) -> None:
         try:
-            reader = self.lattice.reader(self.problem, self.problem.charges[p])
+            reader = Reader.of(self.lattice, self.problem, self.problem.charges[p])
         except RuleError:  # a sum of too many different totals
             self._refused.add(p)
             return

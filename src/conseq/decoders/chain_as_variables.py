@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
 from conseq.decoders.chain.viterbi import first_answer
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.variables.wcsp import MOST_CELLS, WCSP
 from conseq.errors import RuleError
 from conseq.problem import Decoding, Problem
@@ -130,7 +131,7 @@ class _Track:
         """The automaton of primitive p; None if a table of it would have too many cells."""
         problem = model.best.problem
         try:
-            reader = model.lattice.reader(problem, problem.charges[p])
+            reader = Reader.of(model.lattice, problem, problem.charges[p])
         except RuleError:
             return None
         places = [np.array([reader.start])]

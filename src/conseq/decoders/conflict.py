@@ -19,14 +19,15 @@ from conseq.constraints.conflict import conflicts
 from conseq.constraints.program import Program
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.satisfy import Undecided, satisfy
 from conseq.problem import Problem, Status
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()
-HASTY_NODES, NODES = 2_000, 50_000
-"""Nodes of a plain search, after which the decoder is asked, or nobody where an answer is not needed."""
+HASTY_WIDTH, WIDTH = 100, 2_000
+"""Of a plain search, after which nobody is asked where an answer is not needed, or the decoder."""
 PATIENCE = Limits(seconds=10)
 """For each question that goes to the decoder."""
 
@@ -62,27 +63,27 @@ class Oracle:
     def holding(self, items: Set[int]) -> frozenset[int] | None:
         """Hard rules that hold together and include the given ones; None if these cannot hold together."""
         try:
-            states = self._searched(items, NODES)
+            return self._searched(items, WIDTH)
         except Undecided:
-            states = self._decoded(items)
-        return None if states is None else self._satisfied(states) | items
+            return self._satisfied(self._decoded(items), items)
 
     def quickly(self, items: Set[int]) -> frozenset[int] | None:
         """The same without the decoder: None also where a short search does not find out."""
         try:
-            states = self._searched(items, HASTY_NODES)
+            return self._searched(items, HASTY_WIDTH)
         except Undecided:
             return None
-        return None if states is None else self._satisfied(states) | items
 
-    def _satisfied(self, states: NDArray[np.int32]) -> frozenset[int]:
-        """The hard rules that a labelling satisfies; rounding may lose some."""
+    def _satisfied(self, states: NDArray[np.int32] | None, items: Set[int]) -> frozenset[int] | None:
+        """The hard rules that a labelling satisfies, the items included, which rounding may lose."""
+        if states is None:
+            return None
         broken = self.problem.program.rule_of[self.problem.violations(states) > 0]
-        return self.hard - frozenset(broken.tolist())
+        return (self.hard - frozenset(broken.tolist())) | items
 
-    def _searched(self, chosen: Set[int], most_nodes: int) -> NDArray[np.int32] | None:
-        readers = [reader for rule, reader in self._readers if rule in chosen]
-        return satisfy(self._lattice, readers, most_nodes)
+    def _searched(self, items: Set[int], width: int) -> frozenset[int] | None:
+        readers = [reader for rule, reader in self._readers if rule in items]
+        return self._satisfied(satisfy(self._lattice, readers, width), items)
 
     def _decoded(self, chosen: Set[int]) -> NDArray[np.int32] | None:
         program = self.problem.program
@@ -100,7 +101,7 @@ class Oracle:
     @cached_property
     def _readers(self) -> list[tuple[int, Reader]]:
         hard = [c for c in self.problem.charges if np.isinf(c.penalty)]
-        return [(c.rule, self._lattice.reader(self.problem, c)) for c in hard]
+        return [(c.rule, Reader.of(self._lattice, self.problem, c)) for c in hard]
 
 
 def _without_scores(problem: Problem) -> Problem:

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conseq.decoders.base import Limits
-from conseq.decoders.chain.marginals import ChainPosterior, Marginals, marginals, span_masks
-from conseq.decoders.lattice.lattice import Lattice, Posterior, TooManyStates
+from conseq.decoders.chain.marginals import ChainPosterior, Marginals, marginals
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.posterior import Posterior
+from conseq.decoders.lattice.reader import Reader
 from conseq.errors import InfeasibleError
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
@@ -34,58 +36,35 @@ QUICK_STEPS = 500_000
 for one sequence, and less to find that there is none."""
 
 
-@dataclass(frozen=True, eq=False)
-class ConstrainedPosterior:
-    """The distribution over the labellings of one sequence under the rules, p ∝ exp(Problem.score)."""
+def constrained_posterior(problem: Problem, limits: Limits = FOR_SUMS) -> Posterior:
+    """The distribution over the labellings of one sequence under all its rules.
 
-    posterior: Posterior
-
-    @classmethod
-    def of(cls, problem: Problem, limits: Limits = FOR_SUMS) -> ConstrainedPosterior:
-        """Exact; InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice."""
-        return cls._of(problem, problem.with_local_constraints, limits, 0)
-
-    @classmethod
-    def _of(
-        cls, problem: Problem, potentials: Potentials, limits: Limits, i: int, quick: bool = False
-    ) -> ConstrainedPosterior:
-        try:
-            posterior = _product(problem, potentials, limits.states, quick).posterior
-        except TooManyStates:
-            raise _too_many(limits.states, i) from None
-        if posterior.log_partition == -np.inf:
-            raise _infeasible(i)
-        return cls(posterior)
-
-    @property
-    def node(self) -> Floats:
-        """node[t,s] = p(state s at token t), [T,S]."""
-        return self.posterior.states
-
-    @property
-    def log_partition(self) -> float:
-        return self.posterior.log_partition
-
-    def span_probability(
-        self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
-    ) -> float:
-        """As `ChainPosterior.span_probability`."""
-        lattice = self.posterior.lattice
-        first, masks = span_masks((lattice.n_tokens, lattice.n_states), start, before, inside, after)
-        return self.posterior.passage(first, masks) if len(masks) else 1.0
-
-
-def constrained_marginals(problem: Problem, limits: Limits = FOR_SUMS) -> Marginals:
-    """p(state at token) of one sequence under all its rules, and log Σ exp(score).
+    InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice.
 
     >>> from conseq.constraints import Segments
     >>> from conseq.schema import Schema
     >>> scores = Potentials.of(np.zeros((3, 2)))
     >>> problem = Problems.of(scores, Schema(["O", "x"], "plain"), [Segments("exactly", 1, "x")])[0]
-    >>> constrained_marginals(problem).node[:, 1].round(6)  # xOO OxO OOx xxO Oxx xxx
+    >>> constrained_posterior(problem).states[:, 1].round(6)  # xOO OxO OOx xxO Oxx xxx
     array([0.5     , 0.666667, 0.5     ])
     """
-    return constrained_marginals_all(_alone(problem), limits)
+    return _posterior(problem, problem.with_local_constraints, limits, 0)
+
+
+def _posterior(
+    problem: Problem, potentials: Potentials, limits: Limits, i: int, quick: bool = False
+) -> Posterior:
+    """That of sequence i, whose potentials have the local rules in them."""
+    try:
+        posterior = Posterior.of(_product(problem, potentials, limits.states, quick))
+    except TooManyStates:
+        raise TooManyStates(
+            f"sequence {i} (from 0): the rules make more than {limits.states:,} product states, the limit "
+            "for exact probabilities; give fewer rules, or none (--constraints none)"
+        ) from None
+    if posterior.log_partition == -np.inf:
+        raise _infeasible(i)
+    return posterior
 
 
 def constrained_marginals_all(
@@ -103,8 +82,8 @@ def constrained_marginals_all(
 
     def work(i: int, _: int) -> None:
         a, b = potentials.bounds(i)
-        found = ConstrainedPosterior._of(problems[i], potentials[i], limits, first + i)
-        node[a:b], log_partition[i] = found.node, found.log_partition
+        found = _posterior(problems[i], potentials[i], limits, first + i)
+        node[a:b], log_partition[i] = found.states, found.log_partition
 
     map_chunks(work, range(len(problems) + 1), threads)
     return Marginals(node, log_partition)
@@ -124,10 +103,16 @@ class SpanProbabilities:
     def __len__(self) -> int:
         return len(self.problems)
 
-    def __getitem__(self, i: int) -> ChainPosterior | ConstrainedPosterior:
+    def __getitem__(self, i: int) -> ChainPosterior | Posterior:
         if not self.problems.program.is_nonlocal.any():
             return ChainPosterior.of(self._potentials, i)
-        return ConstrainedPosterior._of(self.problems[i], self._potentials[i], self.limits, i, quick=True)
+        return _posterior(self.problems[i], self._potentials[i], self.limits, i, quick=True)
+
+    def forbid(self, steps: NDArray[np.bool_]) -> bool:
+        """Whether no labelling takes any of some steps, [S+1,S+1]; START and END are the last."""
+        pairwise, start, end = (getattr(self._potentials, name) for name in ("pairwise", "start", "end"))
+        parts = (pairwise, steps[:-1, :-1]), (start, steps[-1, :-1]), (end, steps[:-1, -1])
+        return all(bool(np.isneginf(scores[..., which]).all()) for scores, which in parts)
 
     @cached_property
     def _potentials(self) -> Potentials:
@@ -148,7 +133,7 @@ def _product(problem: Problem, potentials: Potentials, most_states: int, quick: 
     for p, charge in enumerate(problem.charges):
         if not problem.program.is_nonlocal[p] and problem.n_tokens:
             continue  # in the scores; but a sequence without tokens has none
-        lattice = chain.under(chain.reader(problem, charge), most_states=most_states)
+        lattice = Reader.of(chain, problem, charge).product(most_states=most_states)
         if lattice.same_as(chain):
             continue
         alone.append((lattice.n_nodes, p, lattice))
@@ -158,8 +143,7 @@ def _product(problem: Problem, potentials: Potentials, most_states: int, quick: 
     alone.sort(key=lambda entry: entry[:2])
     product = alone[0][2] if alone else chain
     for _, p, _ in alone[1:]:
-        reader = product.reader(problem, problem.charges[p])
-        product = product.under(reader, most_states=most_states)
+        product = Reader.of(product, problem, problem.charges[p]).product(most_states=most_states)
     return product
 
 
@@ -173,19 +157,8 @@ def _of_empty(problems: Problems) -> Floats:
     return scores
 
 
-def _alone(problem: Problem) -> Problems:
-    return Problems(problem.potentials, problem.program, problem.first_token)
-
-
 def _infeasible(i: int) -> InfeasibleError:
     return InfeasibleError(
         f"sequence {i} (from 0) has no labelling: each breaks a hard rule or meets a score of -inf; "
         "drop a hard rule or give it a penalty, or allow more states or steps"
-    )
-
-
-def _too_many(most_states: int, i: int) -> TooManyStates:
-    return TooManyStates(
-        f"sequence {i} (from 0): the rules make more than {most_states:,} product states, the limit for "
-        "exact probabilities; give fewer rules, or none (--constraints none)"
     )

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.decoders.auto import Auto
-from conseq.decoders.base import NO_LIMITS, Limits, bring_in
-from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManyStates, chain_of, too_many
+from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violations_of
+from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManyStates, too_many
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.search import lowered
-from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
-from conseq.kernels.lattice import chain_completions
+from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND, ShiftedChain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
@@ -77,14 +77,17 @@ def _ranked(
         return ranking.decodings(0)
     if hint is not None:
         ranking.offer(hint[None])
-    rounds = 1 + _refine(ranking, potentials, limits)
+    band = _Band(ranking, potentials, limits)
+    wanted = band.solve([])
+    if wanted is not None:
+        bring_in(wanted, band.solve, limits.iterations)
     if not ranking.settled:
         rest = replace(limits, seconds=max(0.0, limits.seconds - ranking.seconds))
         answer = Auto().decode(problem, limits=rest)
         if answer.states is not None:
             ranking.offer(answer.states[None])
         ranking.bounds = np.minimum(ranking.bounds, answer.certificate.bound)
-    return ranking.decodings(rounds)
+    return ranking.decodings(1 + band.rounds)
 
 
 @dataclass
@@ -105,20 +108,17 @@ class Ranking:
         """Keep the best n of these [·,L] and the known; what these violate, except local primitives."""
         if not len(labellings):
             return set()
-        violations = _violations(self.problem, labellings)
+        violations = violations_of(self.problem, labellings)
         best = {key: (score, self.known[key]) for key, score in zip(self.known, self.scores, strict=True)}
-        for row, violated in zip(labellings, violations, strict=True):
+        for row, cost in zip(labellings, self.problem.program.costs(violations), strict=True):
             key = row.tobytes()
             if key not in best:
-                best[key] = self._score(row, violated), row
+                best[key] = self.problem.potentials.score(row) - float(cost), row
         feasible = [(key, score, row) for key, (score, row) in best.items() if score > -np.inf]
         feasible.sort(key=lambda entry: -entry[1])
         self.known = {key: row for key, _, row in feasible[: self.n]}
         self.scores = np.array([score for _, score, _ in feasible[: self.n]])
         return set(self.problem.program.nonlocal_violated(violations.max(axis=0)).tolist())
-
-    def _score(self, states: States, violations: Floats) -> float:
-        return self.problem.potentials.score(states) - self.problem.cost(violations)
 
     def prove(self, values: Floats, floor: float) -> None:
         """The best labellings under some primitives have these values; all others are below the floor."""
@@ -154,25 +154,13 @@ class Ranking:
         ]
 
 
-def _refine(ranking: Ranking, potentials: Potentials, limits: Limits) -> int:
-    """Bring in what the best labellings violate until all is settled or a limit is met; the rounds."""
-    band = _Band(ranking, potentials, limits)
-    wanted = band.solve([])
-    if wanted is not None:
-        bring_in(wanted, band.solve, limits.iterations)
-    return band.rounds
-
-
 class _Band:
     """The labellings within a band below the bound, which grows until it has n of them."""
 
     def __init__(self, ranking: Ranking, potentials: Potentials, limits: Limits) -> None:
         self.ranking, self.limits = ranking, limits
-        self.chain = chain_of(potentials)
-        self.ahead = np.empty(self.chain.unary.shape)
-        chain_completions(self.chain, self.ahead)
-        top = float((self.chain.start + self.chain.unary[0] + self.ahead[0]).max())
-        ranking.prove(np.full(ranking.n, top), top)
+        self.chain = ShiftedChain.of(ranking.problem, potentials)
+        ranking.prove(np.full(ranking.n, self.chain.bound), self.chain.bound)
         self.lattice: Lattice | None = None
         self.charged: set[int] = set()  # the primitives in the lattice
         self.floor, self.width = -np.inf, FIRST_BAND
@@ -204,26 +192,13 @@ class _Band:
         if self.lattice is None:
             self.floor = max(lowered(ranking.floor), lowered(float(ranking.bounds[0]) - self.width))
             n_labels, edges = len(problem.schema), EDGES_PER_STATE * most
-            self.lattice = Lattice.above(self.chain, self.ahead, self.floor, n_labels, edges)
+            self.lattice = Lattice.above(self.chain.chain, self.chain.ahead, self.floor, n_labels, edges)
             self.charged = set()
             if self.lattice is None:
-                raise TooManyStates(too_many(most))
+                raise too_many(most)
         self.floor = max(lowered(ranking.floor), self.floor)
-        for p in sorted(set(active) - self.charged, key=lambda p: _order(problem, p)):
-            reader = self.lattice.reader(problem, problem.charges[p])
-            self.lattice = self.lattice.under(reader, self.floor, most)
+        penalties = problem.program.penalties  # hard ones first, which leave the fewest labellings
+        for p in sorted(set(active) - self.charged, key=lambda p: (penalties[p] < np.inf, p)):
+            self.lattice = Reader.of(self.lattice, problem, problem.charges[p]).product(self.floor, most)
         self.charged.update(active)
         return self.lattice
-
-
-def _order(problem: Problem, p: int) -> tuple[bool, int]:
-    """Hard primitives first, which leave the fewest labellings."""
-    return problem.charges[p].penalty < np.inf, p
-
-
-def _violations(problem: Problem, labellings: States) -> Floats:
-    """How much each labelling violates each primitive, [·,P]."""
-    n, length = labellings.shape
-    labels = problem.label_of[labellings].reshape(-1)
-    bounds = np.arange(n + 1, dtype=np.int64) * length
-    return problem.program.violations(labels, bounds, np.full(n, problem.first_token))

@@ -21,7 +21,8 @@ from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
 from conseq.decoders.beam import Readers, beam_search
 from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.dual import DualFunction
-from conseq.decoders.lattice.lattice import Lattice, Reader, TooManyStates
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.search import lowered
 from conseq.kernels import multipliers as kernel
 from conseq.problem import Decoding, Problem

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.base import NO_LIMITS, Best, Limits, violations_of
 from conseq.errors import ConseqError
 from conseq.problem import Decoding, Problem
 
@@ -53,9 +53,5 @@ def labellings(problem: Problem, limits: Limits = NO_LIMITS) -> list[NDArray[np.
 
 def all_scores(problem: Problem, states: NDArray[np.int32]) -> NDArray[np.float64]:
     """Problem.score of many labellings [n,T] of one sequence, [n]."""
-    n, length = states.shape
-    bounds = np.arange(n + 1, dtype=np.int64) * length
-    labels = problem.label_of[states].reshape(-1)
-    violations = problem.program.violations(labels, bounds, np.full(n, problem.first_token))
     model = np.array([problem.potentials.score(row) for row in states])
-    return model - problem.program.costs(violations)
+    return model - problem.program.costs(violations_of(problem, states))

@@ -24,8 +24,9 @@ from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violated
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.ilp import largest_flow
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.pareto import Found, at_most, cheapest
+from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.rows import add_charge, add_flow
 from conseq.errors import ConseqError
 from conseq.problem import TOLERANCE, Decoding, Problem
@@ -170,10 +171,7 @@ def search(band: Band, limits: Limits) -> bool:
         nonlocal proved, least
         for p in active:
             if p not in readers:
-                edges = p == EDGES
-                readers[p] = (
-                    _of_edges(band) if edges else band.lattice.reader(band.problem, band.problem.charges[p])
-                )
+                readers[p] = _reader(band, p)
         found = _rising(band, list(readers.values()), least, limits)
         if not found.is_complete:
             return None
@@ -191,8 +189,10 @@ def search(band: Band, limits: Limits) -> bool:
     return proved
 
 
-def _of_edges(band: Band) -> Reader:
-    """What the edges cost by themselves, read by an automaton of one state."""
+def _reader(band: Band, p: int) -> Reader:
+    """Of a primitive; what the edges cost by themselves is read by an automaton of one state."""
+    if p != EDGES:
+        return Reader.of(band.lattice, band.problem, band.problem.charges[p])
     values, symbols = np.unique(band.edge_costs(), return_inverse=True)
     stay = np.zeros((1, len(values)), dtype=np.int64)
     return Reader(band.lattice, symbols.reshape(-1).astype(np.int64), stay, values[None], 0)

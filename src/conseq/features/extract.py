@@ -24,7 +24,7 @@ from conseq.features.codes import Part as CodedPart
 from conseq.features.codes import TupleIndex, number
 from conseq.features.design import Design, Rows, dense_rows, stack
 from conseq.features.sources import COMPUTED, Memory, Source
-from conseq.features.templates import Part, Template, parse_template
+from conseq.features.templates import Part, Template, parse_templates
 from conseq.kernels.index import factorise
 from conseq.vocabulary import Vocabulary
 
@@ -229,7 +229,7 @@ class FeatureExtractor:
         lexicons: Mapping[str, Iterable[str]] | None = None,
     ) -> tuple[FeatureExtractor, Design]:
         """The attributes that occur at least `min_count` times, and the design of the corpus itself."""
-        wanted = _parsed(templates)
+        wanted = parse_templates(templates)
         view = _View(corpus, Memory.of([corpus], lexicons or {}), _reach(wanted))
         extractor = cls._learned([view], wanted, corpus.n_tokens, min_count)
         return extractor, extractor._design(view)
@@ -244,7 +244,7 @@ class FeatureExtractor:
         lexicons: Mapping[str, Iterable[str]] | None = None,
     ) -> FeatureExtractor:
         """The attributes of all the corpora, which are gone through several times and one at a time."""
-        wanted = _parsed(templates)
+        wanted = parse_templates(templates)
         views = _Views(corpora, Memory.of(corpora, lexicons or {}), _reach(wanted))
         return cls._learned(views, wanted, sum(corpus.n_tokens for corpus in corpora), min_count)
 
@@ -350,16 +350,6 @@ class FeatureExtractor:
         if beyond < 0:
             return vocabulary[value]
         return f"_B-{beyond + 1}" if beyond < self.reach else f"_B+{beyond - self.reach + 1}"
-
-
-def _parsed(templates: str | Iterable[str | Template]) -> tuple[Template, ...]:
-    """Templates without repetition; texts among them are parsed."""
-    items: Iterable[str | Template] = templates.splitlines() if isinstance(templates, str) else templates
-    wanted: dict[Template, None] = {}
-    for place, item in enumerate(items, 1):
-        found = [item] if isinstance(item, Template) else parse_template(item, place)
-        wanted.update(dict.fromkeys(found))
-    return tuple(wanted)
 
 
 def _reach(templates: Iterable[Template]) -> int:

@@ -37,7 +37,8 @@ _RULES = {
     "stop": r"^\.$",
     "colon": r"^:$",
     "semicolon": r"^;$",
-    "quote": r"^[\"“”„‟«»]|[\"“”„‟«»]\W*$|^['‘’`]+\W*$",
+    # After a word, or at the start: so no run of marks is gone through more than once.
+    "quote": r"^[\"“”„‟«»]|(?<!\W)[^\w\"“”„‟«»]*[\"“”„‟«»]\W*$|^['‘’`]\W*$",
     "open": r"^[(\[{]$",
     "close": r"^[)\]}][.,;:]?$",
     "mark": r"^[^\w&]*$",

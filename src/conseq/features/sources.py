@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError, TemplateError
 from conseq.features import segmenter
+from conseq.patterns import PatternError, searcher
 from conseq.vocabulary import Vocabulary
 
 Derive = Callable[[str], str | None]
@@ -85,10 +86,10 @@ def _suffix(n: int) -> Derive:
 
 def _match(pattern: str) -> Derive:
     try:
-        search = re.compile(pattern).search
-    except re.error as error:
-        raise TemplateError(f"the pattern /{pattern}/ is not a regular expression: {error}") from None
-    return lambda token: "1" if search(token) else None
+        found = searcher(pattern)
+    except PatternError as error:
+        raise TemplateError(str(error)) from None
+    return lambda token: "1" if found(token) else None
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,16 @@ from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source
 
 _PATTERN = r"/(?:\\.|[^/\\])*/"
 _QUOTED = r"'(?:[^']|'')+'"
-_ARGUMENT = rf"\s*({_PATTERN}|{_QUOTED}|[^()\[\]/',]*?)\s*"
+_ARGUMENT = rf"(\s*+(?:{_PATTERN}|{_QUOTED})\s*+|[^()\[\]/',]*+)"  # possessive: there is one way to read it
 _PART = re.compile(
     rf"\s*(?P<name>{_QUOTED}|[^\s()\[\]&,/']+)"
     rf"(?:\((?P<inside>{_ARGUMENT}(?:,{_ARGUMENT})*)\))?"
     r"\s*\[\s*(?P<low>[+-]?\d+)\s*(?:\.\.\s*(?P<high>[+-]?\d+)\s*)?\]\s*"
 )
-_COMMENT = re.compile(rf"({_PATTERN}|{_QUOTED})|(?:^|\s)#.*")
+_COMMENT = re.compile(rf"(\\/|{_PATTERN}|{_QUOTED})|(?:^|\s)#.*")  # no pattern begins at an escaped slash
+
+LONGEST = 20_000
+"""Characters that the text of a template may have."""
 
 FARTHEST = 1000
 """No template looks further from its token than this."""
@@ -57,8 +60,9 @@ class Template:
         return max(abs(part.offset) for part in self.parts)
 
 
-def parse_templates(lines: str | Iterable[str]) -> tuple[Template, ...]:
-    """Templates from text, one per line (or item); `#` starts a comment, a range makes several.
+def parse_templates(lines: str | Iterable[str | Template]) -> tuple[Template, ...]:
+    """Templates from text, one per line (or item), without repetition; `#` starts a comment, a range makes
+    several. What is a template already stays as it is.
 
     >>> [str(t) for t in parse_templates(["word[-1..1]", "pos[-1] & pos[0]"])]
     ['word[-1]', 'word[0]', 'word[1]', 'pos[-1] & pos[0]']
@@ -66,15 +70,18 @@ def parse_templates(lines: str | Iterable[str]) -> tuple[Template, ...]:
     Traceback (most recent call last):
     conseq.errors.TemplateError: template 1, column 1: 'sufix(3)[0' is not a template; write one like word[0]
     """
-    items = lines.splitlines() if isinstance(lines, str) else lines
+    items: Iterable[str | Template] = lines.splitlines() if isinstance(lines, str) else lines
     templates: dict[Template, None] = {}
     for number, item in enumerate(items, 1):
-        templates.update(dict.fromkeys(parse_template(item, number)))
+        found = [item] if isinstance(item, Template) else parse_template(item, number)
+        templates.update(dict.fromkeys(found))
     return tuple(templates)
 
 
 def parse_template(text: str, number: int = 1) -> list[Template]:
     """The templates of one line: none of a blank one, several of a range; errors name the line `number`."""
+    if len(text) > LONGEST:
+        raise TemplateError(f"template {number} has {len(text)} characters; use at most {LONGEST}")
     text = _COMMENT.sub(lambda found: found[1] or "", text)
     parts: list[list[Part]] = []
     place = 0
@@ -122,7 +129,8 @@ def check_offset(offset: int) -> None:
 def _source(found: re.Match[str]) -> Source:
     """`name(argument, column)`; a quoted name, or one that is no function, is a column."""
     name = found["name"]
-    arguments = re.findall(_ARGUMENT + "(?:,|$)", found["inside"])[:-1] if found["inside"] else []
+    texts = re.findall(_ARGUMENT + "(?:,|$)", found["inside"])[:-1] if found["inside"] else []
+    arguments = [text.strip() for text in texts]
     if name not in DERIVED and name not in COMPUTED:
         if arguments:
             known = ", ".join([*DERIVED, *COMPUTED])

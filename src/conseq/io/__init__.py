@@ -19,18 +19,14 @@ from typing import Any
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io.atomic import Output, atomic_write, emit
-from conseq.io.columns import (
-    Batch,
-    format_columns,
-    parse_columns,
-    read_columns,
-    stream_columns,
-    write_columns,
-)
-from conseq.io.inline import TAG, format_inline, parse_inline, read_inline, stream_inline, write_inline
-from conseq.io.jsonl import format_jsonl, parse_jsonl, read_jsonl, stream_jsonl, write_jsonl
+from conseq.io.columns import Batch, format_columns, parse_columns, stream_columns
+from conseq.io.inline import TAG, format_inline, inline_lines
+from conseq.io.jsonl import format_jsonl, json_lines
+from conseq.io.layout import ColumnOptions
+from conseq.io.lines import parse_lines, stream_lines
 from conseq.io.source import Block, Input, load
-from conseq.io.text import format_text, parse_text, read_text, stream_text, write_text
+from conseq.io.stream import MAX_TOKENS
+from conseq.io.text import format_text, text_lines
 
 __all__ = [
     "AUTO",
@@ -41,25 +37,14 @@ __all__ = [
     "Output",
     "atomic_write",
     "detect_format",
+    "emit",
     "format_columns",
     "format_inline",
     "format_jsonl",
     "format_text",
     "read",
-    "read_columns",
-    "read_inline",
-    "read_jsonl",
-    "read_text",
     "stream",
-    "stream_columns",
-    "stream_inline",
-    "stream_jsonl",
-    "stream_text",
     "write",
-    "write_columns",
-    "write_inline",
-    "write_jsonl",
-    "write_text",
 ]
 
 AUTO = "auto"
@@ -67,18 +52,35 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read at once, read in batches, and written."""
+    """How one format is read at once, read in batches, and written.
 
-    parse: Callable[..., Corpus]
-    stream: Callable[..., Iterator[Corpus]]
+    understanding    what its options make: how its lines are understood, which both ways to read are given
+    """
+
+    understanding: Callable[..., Any]
+    whole: Callable[[Block, Any], Corpus]
+    batches: Callable[[Input, Any, int], Iterator[Corpus]]
     format: Callable[..., str]
+
+    def parse(self, block: Block, **options: Any) -> Corpus:
+        """The corpus in a block that holds a whole file."""
+        return self.whole(block, self.understanding(**options))
+
+    def stream(self, source: Input, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Iterator[Corpus]:
+        """The corpora of an input, each of about `max_tokens` and as soon as it is there."""
+        return self.batches(source, self.understanding(**options), max_tokens)
+
+    @property
+    def options(self) -> list[str]:
+        """The names of the options for reading."""
+        return list(inspect.signature(self.understanding).parameters)
 
 
 FORMATS: dict[str, Format] = {
-    "columns": Format(parse_columns, stream_columns, format_columns),
-    "inline": Format(parse_inline, stream_inline, format_inline),
-    "jsonl": Format(parse_jsonl, stream_jsonl, format_jsonl),
-    "text": Format(parse_text, stream_text, format_text),
+    "columns": Format(ColumnOptions, parse_columns, stream_columns, format_columns),
+    "inline": Format(inline_lines, parse_lines, stream_lines, format_inline),
+    "jsonl": Format(json_lines, parse_lines, stream_lines, format_jsonl),
+    "text": Format(text_lines, parse_lines, stream_lines, format_text),
 }
 """Every format by its name."""
 
@@ -88,7 +90,17 @@ _LINES_LOOKED_AT = 50
 
 
 def read(source: Input, format: str = AUTO, **options: Any) -> Corpus:
-    """Read a corpus; 'auto' looks at the name and the first lines. Options are those of the format.
+    """Read a corpus; 'auto' looks at the name and the first lines.
+
+    Options are those of the format:
+
+    columns         columns  their names in order (or one string with commas); None: they are numbered
+                    label  the name of the label column (the last if none has it); None: there are no labels
+                    label_optional  a file with one column fewer than named is one without labels
+                    partial  labels may be empty, and a last cell that is empty may lack its tab
+    inline          tokens  the tokeniser    scheme  how labels are written, 'bio' or 'plain'
+    jsonl           tokens  the tokeniser for texts    spans  the key that holds the spans
+    text            tokens  the tokeniser
 
     >>> import io
     >>> read(io.BytesIO(b"<title> On Sets </title>"))
@@ -103,7 +115,7 @@ def read(source: Input, format: str = AUTO, **options: Any) -> Corpus:
 
 
 def stream(source: Input, format: str = "columns", **options: Any) -> Iterator[Corpus]:
-    """Read corpora batch by batch, each as soon as it is there; options are those of the format."""
+    """Read corpora of about `max_tokens` each, as soon as they are there; further options as for `read`."""
     return _chosen(format).stream(source, **options)
 
 
@@ -124,7 +136,7 @@ def _chosen(name: str) -> Format:
 
 
 def _check_options(name: str, options: dict[str, Any]) -> None:
-    known = list(inspect.signature(_chosen(name).parse).parameters)[1:]
+    known = _chosen(name).options
     for option in options:
         if option not in known:
             raise DataError(f"the format {name} has no option {option!r}; it has {', '.join(known)}")

@@ -11,7 +11,7 @@ Cells are split at tabs if the first data line has one, otherwise at runs of bla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,11 +19,10 @@ import numpy as np
 
 from conseq.corpus import Column, Corpus
 from conseq.errors import DataError
-from conseq.io.atomic import Output, emit
 from conseq.io.grid import Grid, pieces, tidy
-from conseq.io.layout import LABEL, TAB, ColumnOptions, Layout, layout_of
-from conseq.io.lines import check_has_tokens
-from conseq.io.source import Block, Input, load
+from conseq.io.layout import TAB, ColumnOptions, Layout, layout_of
+from conseq.io.lines import check_has_tokens, no_tokens
+from conseq.io.source import Block, Input
 from conseq.io.stream import MAX_TOKENS, Cutter, stream_blocks
 
 CUTTER = Cutter(end=b"\n\n", tidy=tidy, size=lambda piece: piece.count(b"\n") + 1)
@@ -38,60 +37,32 @@ class Batch(Corpus):
     separator: str = TAB
 
 
-def read_columns(
-    source: Input,
-    columns: str | Iterable[str] | None = None,
-    *,
-    label: str | None = LABEL,
-    label_optional: bool = False,
-    partial: bool = False,
-) -> Corpus:
-    """Read a column file; `ColumnOptions` explains the options.
+def parse_columns(block: Block, options: ColumnOptions) -> Corpus:
+    """The corpus in a block that holds a whole file.
 
-    >>> import io
-    >>> corpus = read_columns(io.BytesIO(b"A DT\\ncat NN\\n\\nsat VBD\\n"))
+    >>> corpus = parse_columns(Block(b"A DT\\ncat NN\\n\\nsat VBD\\n", "x"), ColumnOptions())
     >>> corpus.token_sequences(), corpus.label_sequences()
     ([['A', 'cat'], ['sat']], [['DT', 'NN'], ['VBD']])
     """
-    return parse_columns(load(source), columns, label=label, label_optional=label_optional, partial=partial)
-
-
-def parse_columns(
-    block: Block,
-    columns: str | Iterable[str] | None = None,
-    *,
-    label: str | None = LABEL,
-    label_optional: bool = False,
-    partial: bool = False,
-) -> Corpus:
-    """The corpus in a block that holds a whole file."""
-    options = ColumnOptions(columns, label, label_optional, partial)
     grid = None
     for piece in pieces(block):
-        grid = grid or _grid_for(piece, options)
+        if grid is None and (layout := layout_of(piece, options)) is not None:
+            grid = Grid(layout)
         if grid is not None:
             grid.add(piece)
     if grid is None:
-        raise _no_tokens(block.path)
+        raise no_tokens(block.path)
     return Corpus(grid.columns, grid.offsets, grid.labels)
 
 
-def stream_columns(
-    source: Input,
-    columns: str | Iterable[str] | None = None,
-    *,
-    label: str | None = LABEL,
-    label_optional: bool = False,
-    partial: bool = False,
-    max_tokens: int = MAX_TOKENS,
-) -> Iterator[Batch]:
+def stream_columns(source: Input, options: ColumnOptions, max_tokens: int = MAX_TOKENS) -> Iterator[Batch]:
     """Read a column file or pipe batch by batch, each as soon as it is there.
 
     >>> import io
-    >>> [batch.n_tokens for batch in stream_columns(io.BytesIO(b"a\\nb\\n\\nc\\n"), max_tokens=2)]
+    >>> batches = stream_columns(io.BytesIO(b"a\\nb\\n\\nc\\n"), ColumnOptions(), max_tokens=2)
+    >>> [batch.n_tokens for batch in batches]
     [2, 1]
     """
-    options = ColumnOptions(columns, label, label_optional, partial)
     layout = None
     path = ""
     for block in stream_blocks(source, CUTTER, max_tokens):
@@ -102,12 +73,7 @@ def stream_columns(
             if len(batch):
                 yield batch
     if layout is None:
-        raise _no_tokens(path)
-
-
-def _grid_for(piece: Block, options: ColumnOptions) -> Grid | None:
-    layout = layout_of(piece, options)
-    return None if layout is None else Grid(layout)
+        raise no_tokens(path)
 
 
 def _batch(block: Block, layout: Layout) -> Batch:
@@ -115,10 +81,6 @@ def _batch(block: Block, layout: Layout) -> Batch:
     grid.add(block)
     separator = TAB if layout.width == 1 else layout.separator
     return Batch(grid.columns, grid.offsets, grid.labels, lines=grid.lines, separator=separator)
-
-
-def _no_tokens(path: str) -> DataError:
-    return DataError("the file has no tokens; give at least one line that is not blank", path=path)
 
 
 def format_columns(corpus: Corpus, *extra: Sequence[str]) -> str:
@@ -137,11 +99,6 @@ def format_columns(corpus: Corpus, *extra: Sequence[str]) -> str:
     lines = list(map(separator.join, zip(own, *extra, strict=True)) if extra else own)
     bounds = pairwise(corpus.offsets.tolist())
     return "".join("\n".join(lines[a:b]) + "\n\n" for a, b in bounds if a < b)
-
-
-def write_columns(corpus: Corpus, target: Output, extra: Iterable[Sequence[str]] = ()) -> None:
-    """Write columns and labels, then the `extra` columns, with tabs between them."""
-    emit(target, format_columns(corpus, *extra))
 
 
 def _rows(corpus: Corpus) -> list[str]:

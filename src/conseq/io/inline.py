@@ -7,7 +7,7 @@ outside all tags is O. `&lt;`, `&amp;` and their like stand for the characters t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from html.entities import html5
@@ -15,11 +15,8 @@ from typing import NamedTuple
 
 from conseq.corpus import Corpus, Sequence
 from conseq.errors import DataError
-from conseq.io.atomic import Output, emit
-from conseq.io.lines import Line, Reader, check_has_tokens, parse_lines, stream_lines
-from conseq.io.source import Block, Input, load
+from conseq.io.lines import Line, Reader, check_has_tokens
 from conseq.io.spans import simple_name, spans_of
-from conseq.io.stream import MAX_TOKENS
 from conseq.schema import Scheme, Span, write_paths, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
@@ -35,34 +32,14 @@ SCHEMES: dict[str, Callable[[Iterable[Span], int], list[str]]] = {
 """How the labels of a line are written; plain ones of nested tags are paths, "authors/person"."""
 
 
-def read_inline(source: Input, *, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Corpus:
-    """Read tagged text; `tokens` names the tokeniser, `scheme` ('bio', 'plain') how labels are written.
+def inline_lines(*, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Reader:
+    """How tagged text is understood; `tokens` names the tokeniser, `scheme` ('bio', 'plain') how labels are
+    written.
 
-    >>> import io
-    >>> corpus = read_inline(io.BytesIO(b"<author>A. Cau</author> , 1990\\n"))
-    >>> corpus[0].tokens, corpus[0].labels
+    >>> line = inline_lines()("<author>A. Cau</author> , 1990")
+    >>> line.tokens, line.labels
     (['A', '.', 'Cau', ',', '1990'], ['B-author', 'I-author', 'I-author', 'O', 'O'])
     """
-    return parse_inline(load(source), tokens=tokens, scheme=scheme)
-
-
-def parse_inline(block: Block, *, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Corpus:
-    """The corpus in a block that holds a whole file."""
-    return parse_lines(block, _reader(tokens, scheme))
-
-
-def stream_inline(
-    source: Input,
-    *,
-    tokens: str | Tokeniser = DEFAULT,
-    scheme: str = "bio",
-    max_tokens: int = MAX_TOKENS,
-) -> Iterator[Corpus]:
-    """Read tagged text batch by batch (of about `max_tokens`), each as soon as it is there."""
-    return stream_lines(source, _reader(tokens, scheme), max_tokens)
-
-
-def _reader(tokens: str | Tokeniser, scheme: str) -> Reader:
     tokenise = tokeniser(tokens)
     if scheme not in SCHEMES:
         raise DataError(f"there is no scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
@@ -163,11 +140,6 @@ def format_inline(corpus: Corpus) -> str:
     check_has_tokens(corpus)
     rows = zip(corpus, spans_of(corpus), strict=True)
     return "".join(f"{_tagged(sequence, spans)}\n" for sequence, spans in rows)
-
-
-def write_inline(corpus: Corpus, target: Output) -> None:
-    """Write tagged text, one sequence per line."""
-    emit(target, format_inline(corpus))
 
 
 def _tagged(sequence: Sequence, spans: list[Span]) -> str:

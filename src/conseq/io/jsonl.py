@@ -11,18 +11,14 @@ hierarchical BIO. Keys that are none of these are ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from conseq.corpus import WORD, Corpus, Sequence
 from conseq.errors import DataError
-from conseq.io.atomic import Output, emit
 from conseq.io.layout import plural
-from conseq.io.lines import Line, check_has_tokens, parse_lines, stream_lines
-from conseq.io.source import Block, Input, load
+from conseq.io.lines import Line, Reader, check_has_tokens
 from conseq.io.spans import SimpleSpan, nest, shown, simple_name, spans_of
-from conseq.io.stream import MAX_TOKENS
 from conseq.schema import Scheme, Span, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
@@ -30,31 +26,14 @@ TOKENS, LABELS, TEXT, SPANS = "tokens", "labels", "text", "spans"
 Places = list[tuple[int, int]]
 
 
-def read_jsonl(source: Input, *, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> Corpus:
-    """Read JSON lines; `tokens` names the tokeniser for texts, `spans` the key that holds the spans.
+def json_lines(*, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> Reader:
+    """How objects are understood; `tokens` names the tokeniser for texts, `spans` the key of the spans.
 
-    >>> import io
-    >>> corpus = read_jsonl(io.BytesIO(b'{"text": "A. Cau", "spans": [{"start": 0, "end": 2, "type": "x"}]}'))
-    >>> corpus[0].tokens, corpus[0].labels
+    >>> line = json_lines()('{"text": "A. Cau", "spans": [{"start": 0, "end": 2, "type": "x"}]}')
+    >>> line.tokens, line.labels
     (['A', '.', 'Cau'], ['B-x', 'I-x', 'O'])
     """
-    return parse_jsonl(load(source), tokens=tokens, spans=spans)
-
-
-def parse_jsonl(block: Block, *, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> Corpus:
-    """The corpus in a block that holds a whole file."""
-    return parse_lines(block, _Reader(tokeniser(tokens), spans))
-
-
-def stream_jsonl(
-    source: Input,
-    *,
-    tokens: str | Tokeniser = DEFAULT,
-    spans: str = SPANS,
-    max_tokens: int = MAX_TOKENS,
-) -> Iterator[Corpus]:
-    """Read JSON lines batch by batch (of about `max_tokens`), each as soon as it is there."""
-    return stream_lines(source, _Reader(tokeniser(tokens), spans), max_tokens)
+    return _Reader(tokeniser(tokens), spans)
 
 
 @dataclass
@@ -207,11 +186,6 @@ def format_jsonl(corpus: Corpus, *, spans: bool = False) -> str:
     check_has_tokens(corpus)
     records = map(_spans_record, corpus, spans_of(corpus)) if spans else map(_labels_record, corpus)
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-def write_jsonl(corpus: Corpus, target: Output, *, spans: bool = False) -> None:
-    """Write JSON lines, as `format_jsonl` says."""
-    emit(target, format_jsonl(corpus, spans=spans))
 
 
 def _labels_record(sequence: Sequence) -> dict[str, Any]:

@@ -24,13 +24,7 @@ _USUAL = {1: [WORD], 2: [WORD, LABEL], 3: [WORD, "pos", LABEL]}
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """How to read columns.
-
-    columns: their names in order (or one string with commas), None to name them by their number.
-    label: the name of the label column (the last if none has it); None: no column holds labels.
-    label_optional: a file with one column fewer than named is one without labels.
-    partial: labels may be empty, and a last cell that is empty may lack its tab.
-    """
+    """How to read columns; `conseq.io.read` explains the options."""
 
     columns: str | Iterable[str] | None = None
     label: str | None = LABEL

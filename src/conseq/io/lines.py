@@ -41,20 +41,23 @@ Reader = Callable[[str], Line | None]
 
 def parse_lines(block: Block, reader: Reader) -> Corpus:
     """The corpus in a block that holds a whole file."""
-    return _filled(_corpus(_understood(block, reader)), block.path)
+    corpus = _corpus(_understood(block, reader))
+    if not len(corpus):
+        raise no_tokens(block.path)
+    return corpus
 
 
 def stream_lines(source: Input, reader: Reader, max_tokens: int = MAX_TOKENS) -> Iterator[Corpus]:
     """The corpora of an endless input, each as soon as its lines are there."""
-    corpus = Corpus.from_sequences([])
-    path = ""
+    found, path = False, ""
     for block in stream_blocks(source, CUTTER, max_tokens):
+        path = block.path
         batch = _corpus(_understood(block, reader))
         if len(batch):
+            found = True
             yield batch
-            corpus = batch
-        path = block.path
-    _filled(corpus, path)
+    if not found:
+        raise no_tokens(path)
 
 
 def _understood(block: Block, reader: Reader) -> list[Line]:
@@ -109,7 +112,6 @@ def check_has_tokens(corpus: Corpus) -> None:
         )
 
 
-def _filled(corpus: Corpus, path: str) -> Corpus:
-    if not len(corpus):
-        raise DataError("the file has no tokens; give at least one line that is not blank", path=path)
-    return corpus
+def no_tokens(path: str) -> DataError:
+    """The error for a file that has nothing but blank lines."""
+    return DataError("the file has no tokens; give at least one line that is not blank", path=path)

@@ -26,21 +26,20 @@ def corpus_from(sequences: Any, labels: Iterable[Seq[str]] | None = None) -> Cor
     >>> corpus_from([[{"word": "a", "bias": 1.0}]]).bags.vocabulary.names
     ('word:a', 'bias')
     """
+    given = None if labels is None else [list(y) for y in labels]
     if isinstance(sequences, Corpus):
-        if labels is None:
+        if given is None:
             return sequences
-        own = [list(y) for y in labels]
-        check_lengths([range(n) for n in sequences.lengths.tolist()], own)
-        return sequences.with_labels(chain.from_iterable(own))
+        check_lengths([range(n) for n in sequences.lengths.tolist()], given)
+        return sequences.with_labels(chain.from_iterable(given))
     sequences = list(sequences)
     if sequences and all(isinstance(s, Sequence) and s.corpus is sequences[0].corpus for s in sequences):
-        return corpus_from(sequences[0].corpus.select(s.index for s in sequences), labels)
+        return corpus_from(sequences[0].corpus.select(s.index for s in sequences), given)
     tokens = [_as_list(s, i) for i, s in enumerate(sequences)]
     first = next((t for s in tokens for t in s), "")
     if isinstance(first, str):
         _check_kind(tokens, str, "strings")
-        return Corpus.from_sequences(tokens, None if labels is None else [list(y) for y in labels])
-    given = None if labels is None else [list(y) for y in labels]
+        return Corpus.from_sequences(tokens, given)
     if given is not None:
         check_lengths(tokens, given)
     flat = None if given is None else chain.from_iterable(given)

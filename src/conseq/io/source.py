@@ -15,7 +15,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import IO, Any
 
 from conseq.errors import DataError
@@ -164,14 +164,8 @@ def plain_chunks(origin: Origin, size: int = CHUNK) -> Iterator[bytes]:
         head += chunk
         if len(head) >= len(_GZIP):
             break
-    rest = _after(head, chunks)
+    rest = chain([head] if head else [], chunks)
     return _gunzip(rest, origin.name) if head.startswith(_GZIP) else rest
-
-
-def _after(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    if head:
-        yield head
-    yield from chunks
 
 
 def _gunzip(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:

@@ -9,9 +9,8 @@ A pipe gets an answer when its sequence is complete; a file, read faster than la
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Queue
 
 from conseq.errors import DataError
@@ -98,44 +97,24 @@ class _Reader(threading.Thread):
             self.origin.close()
 
 
-@dataclass
-class _Taker:
-    """Takes batches from the queue: all that is there, cut where the size would go over the limit."""
-
-    queue: Queue[Item]
-    size: Callable[[bytes], int]
-    limit: int
-    waiting: deque[bytes] = field(default_factory=deque)
-    amount: int = 0
-    more: bool = True
-    error: Exception | None = None
-
-    def batches(self) -> Iterator[list[bytes]]:
-        while self.more or self.waiting:
-            self.fill()
-            if self.waiting:
-                yield self.take()
-        if self.error is not None:
-            raise self.error
-
-    def fill(self) -> None:
-        """Move pieces from the queue to `waiting`; block only while there is none at all."""
-        while self.more and self.amount < self.limit and not (self.waiting and self.queue.empty()):
-            item = self.queue.get()
-            if isinstance(item, list):
-                self.waiting.extend(item)
-                self.amount += sum(map(self.size, item))
-            else:
-                self.more, self.error = False, item
-
-    def take(self) -> list[bytes]:
-        """As many pieces as the limit allows, at least one."""
-        batch = [self.waiting.popleft()]
-        room = self.limit - self.size(batch[0])
-        while self.waiting and (room := room - self.size(self.waiting[0])) >= 0:
-            batch.append(self.waiting.popleft())
-        self.amount -= sum(map(self.size, batch))
-        return batch
+def _batches(queue: Queue[Item], size: Callable[[bytes], int], limit: int) -> Iterator[list[bytes]]:
+    """All pieces that are in the queue, cut where they would go over the limit; waits only for the first."""
+    batch: list[bytes] = []
+    room = limit
+    while isinstance(item := queue.get(), list):
+        for piece in item:
+            if batch and size(piece) > room:
+                yield batch
+                batch, room = [], limit
+            batch.append(piece)
+            room -= size(piece)
+        if batch and queue.empty():
+            yield batch
+            batch, room = [], limit
+    if batch:
+        yield batch
+    if item is not None:
+        raise item
 
 
 def stream_blocks(source: Input, cutter: Cutter, limit: int = MAX_TOKENS) -> Iterator[Block]:
@@ -148,7 +127,7 @@ def stream_blocks(source: Input, cutter: Cutter, limit: int = MAX_TOKENS) -> Ite
     reader.start()
     line = 1
     try:
-        for pieces in _Taker(reader.queue, cutter.size, limit).batches():
+        for pieces in _batches(reader.queue, cutter.size, limit):
             data = cutter.end.join(pieces) + b"\n"
             yield Block(data, reader.origin.name, line)
             line += data.count(b"\n") + len(cutter.end) - 1

@@ -3,7 +3,7 @@
     chain, scores above a floor ─→ graph, steps                         (`from_chain`)
     graph ─→ best prefixes and completions, the n best paths            (max-plus)
     graph ─→ log-partition, posteriors, samples, probabilities of spans (log-sum)
-    steps ─→ what counters add and automata read on each edge
+    steps ─→ what each edge adds to counters
 
 Nodes are in topological order: node 0 is the root, before all tokens, the last node is the sink, after END.
 The edges of node i are first[i] … first[i+1]−1. An edge spans one token or several, which it labels; an edge
@@ -84,8 +84,7 @@ def chain_completions(chain: Chain, best: Array) -> None:
 def from_chain(
     chain: Chain, ahead: Array, floor: float, size: int, graph: Graph, steps: Steps, levels: Array
 ) -> tuple[int, int]:
-    """Fill in the lattice of a sequence of at least one token; the numbers of nodes and edges, −1 if there
-    is no room for all.
+    """Fill in the lattice of a sequence; the numbers of nodes and edges, −1 if there is no room for all.
 
     An edge is kept if the best labelling through it is feasible and reaches the floor:
 
@@ -126,8 +125,9 @@ def from_chain(
     for node in range(levels[length], count):
         if n == room:
             return -1, -1
-        graph.targets[n], graph.gains[n] = count, chain.end[states[node]]
-        steps.pair[n] = chain.label_of[states[node]] * size + size - 1
+        last = states[node]
+        graph.targets[n], graph.gains[n] = count, chain.end[last] if length > 0 else 0.0
+        steps.pair[n] = (chain.label_of[last] if length > 0 else size - 1) * size + size - 1
         steps.token[n], steps.state[n] = length, -1
         n += 1
         graph.first[node + 1] = n
@@ -243,8 +243,9 @@ def best_paths(graph: Graph, rest: Array, following: Array, paths: Array, scores
 
 
 @kernel
-def edge_probabilities(graph: Graph, shares: Array) -> float:
-    """shares[e] = p(edge e | the path passes its source) under p ∝ exp(sum of gains); returns log Z.
+def posteriors(graph: Graph, shares: Array, nodes: Array) -> float:
+    """shares[e] = p(edge e | the path passes its source) under p ∝ exp(sum of gains), nodes[i] = p(the path
+    passes node i); returns log Z.
 
     Z[sink] = 1;   Z[i] = Σ_e exp(gain_e) · Z[target_e];   share_e = exp(gain_e) · Z[target_e] / Z[i]
     """
@@ -261,18 +262,12 @@ def edge_probabilities(graph: Graph, shares: Array) -> float:
         for e in range(graph.first[node], graph.first[node + 1]):
             shares[e] = shares[e] / total if total > 0 else 0.0
         log_z[node] = highest + math.log(total) if total > 0 else -np.inf
-    return float(log_z[0])
-
-
-@kernel
-def node_posteriors(graph: Graph, shares: Array, posterior: Array) -> None:
-    """posterior[B] = p(the path passes the node); that of an edge is posterior[source] · shares[edge]."""
-    for node in range(len(posterior)):
-        posterior[node] = 0.0
-    posterior[0] = 1.0
-    for node in range(len(posterior)):
+    for node in range(len(nodes)):
+        nodes[node] = 1.0 if node == 0 else 0.0
+    for node in range(len(nodes)):
         for e in range(graph.first[node], graph.first[node + 1]):
-            posterior[graph.targets[e]] += posterior[node] * shares[e]
+            nodes[graph.targets[e]] += nodes[node] * shares[e]
+    return float(log_z[0])
 
 
 @kernel
@@ -322,7 +317,7 @@ def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: 
     return total
 
 
-# ── what counters and automata read ─────────────────────────────────────────────────────────────
+# ── what edges add to counters ──────────────────────────────────────────────────────────────────
 
 
 @kernel
@@ -355,45 +350,3 @@ def additions(
                 n += 1
         begins[e + 1] = n
     return begins, added[:n]
-
-
-@kernel
-def symbols(
-    steps: Steps,
-    length: int,
-    heads: Array,
-    classes: Array,
-    alphabet: Array,
-    n_pairs: int,
-    token: int,
-    read: Array,
-) -> None:
-    """read[i,m] = the symbol that automaton m reads at step i.
-
-    heads[m] = row of classes or −1, where its symbols begin in `alphabet`, …; n_pairs = (Y+1)²; the class of
-    END is 0.
-    """
-    for i in range(len(steps.pair)):
-        for m in range(len(heads)):
-            inside = heads[m, 0] >= 0 and steps.token[i] < length
-            k = classes[heads[m, 0], token + steps.token[i]] if inside else 0
-            read[i, m] = alphabet[heads[m, 1] + k * n_pairs + steps.pair[i]]
-
-
-@kernel
-def minimum_remaining(
-    graph: Graph, begins: Array, read: Array, arcs: Array, cost: Array, least: Array
-) -> None:
-    """least[B,Q] = the least that an automaton in state q at a node still charges on a path to the sink; inf
-    where there is none. begins[E+1] are `Steps.first`, read[I] the symbols."""
-    last = len(least) - 1
-    for node in range(last, -1, -1):
-        for q in range(least.shape[1]):
-            best = 0.0 if node == last else np.inf
-            for e in range(graph.first[node], graph.first[node + 1]):
-                at, paid = q, 0.0
-                for i in range(begins[e], begins[e + 1]):
-                    paid += cost[at, read[i]]
-                    at = arcs[at, read[i]]
-                best = min(best, paid + least[graph.targets[e], at])
-            least[node, q] = best

@@ -226,3 +226,20 @@ def rebuild(
                 n += 1
         first[number[i] + 1] = n
     return first, targets[:n], gains[:n], nodes[:count], edges[:n]
+
+
+@kernel
+def minimum_remaining(graph: Graph, machine: Machine, least: Array) -> None:
+    """least[B,Q] = the least that the automaton in state q at a node still charges on a path to the sink; inf
+    where there is none."""
+    last, begins, read = len(least) - 1, machine.begins, machine.read
+    for node in range(last, -1, -1):
+        for q in range(least.shape[1]):
+            best = 0.0 if node == last else np.inf
+            for e in range(graph.first[node], graph.first[node + 1]):
+                after, paid = q, 0.0
+                for i in range(begins[e], begins[e + 1]):  # `step_over`, which costs a third more here
+                    paid += machine.cost[after, read[i]]
+                    after = machine.arcs[after, read[i]]
+                best = min(best, paid + least[graph.targets[e], after])
+            least[node, q] = best

@@ -177,7 +177,7 @@ def descend(
 ) -> int:
     """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
     ceilings, n_counters = task.charges.ceilings, len(task.effects.bias)
-    counts = np.zeros(max(1, n_counters))
+    counts, amounts = np.zeros(max(1, n_counters), dtype=np.int64), np.empty(max(1, n_counters))
     weights, applied, zeros = np.zeros(n_counters), np.zeros(n_counters), np.zeros(len(ceilings))
     violations = np.empty((1, len(task.charges.penalties)))
     x, trial, limits = np.empty(len(ceilings)), np.zeros(len(ceilings)), np.empty(len(ceilings))
@@ -190,8 +190,9 @@ def descend(
         for t in range(b - a):
             room.labels[t] = task.label_of[room.path[t]]
         judge(room.labels, 0, b - a, task.first_token + a, task.rules, counts, violations, 0)
+        amounts[:] = counts
         bound = value + dot(trial, limits)
-        reached = value + dot(applied, counts) - cost_of(violations, task.charges.penalties)
+        reached = value + dot(applied, amounts) - cost_of(violations, task.charges.penalties)
         if reached > score:
             score = reached
             for t in range(b - a):
@@ -203,7 +204,7 @@ def descend(
         closed = score > -np.inf and least <= score + 1e-9 * (1 + abs(score))
         if done >= task.most_runs or closed:
             break
-        totals(task.rules.sums, counts, x)
+        totals(task.rules.sums, amounts, x)
         for k in range(len(x)):
             x[k] -= limits[k]
         if not move(trial, x, zeros, ceilings, gap_to_close(state, bound, score)):
@@ -248,21 +249,13 @@ def softdd(
 @kernel
 def shifted_chain(scores: Scores, sums: Sums, effects: Effects, multipliers: Array) -> Scores:
     """The scores with what the multipliers take off."""
-    between, begin, finish = scores.pairwise.copy(), scores.start.copy(), scores.end.copy()
-    size = len(begin)
-    tokens = np.empty(scores.unary.shape)
-    weights = np.zeros(len(effects.bias))
+    kinds, size = len(scores.pairwise), len(scores.start)
+    matrix = both_directions(scores.pairwise)
+    work = Shifted(matrix, scores.start.copy(), scores.end.copy())
+    tokens, weights = np.empty(scores.unary.shape), np.zeros(len(effects.bias))
     weigh(sums, multipliers, np.zeros(len(multipliers)), weights)
     rebias(scores.unary, 0, len(scores.unary), effects.bias, weights, tokens)
     for j in range(len(weights)):
-        for i in range(effects.first[j], effects.first[j + 1]):
-            a, b = effects.steps[i] // (size + 1), effects.steps[i] % (size + 1)
-            off = weights[j] * effects.amounts[i]
-            if a == size:
-                begin[b] -= off
-            elif b == size:
-                finish[a] -= off
-            else:
-                for c in range(len(between)):
-                    between[c, a, b] -= off
-    return Scores(tokens, between, begin, finish)
+        if weights[j] != 0:
+            restep(scores, work, effects, j, weights[j])
+    return Scores(tokens, matrix[:kinds, :size, :size].copy(), work.start, work.end)

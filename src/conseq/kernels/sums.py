@@ -37,6 +37,7 @@ class Steps(NamedTuple):
     matrix: Array  # [2C,W,W] of `both_directions`
     top: Array  # [2C,W] top[c,j] = max_i matrix[c,i,j], 0 where all are −inf
     weights: Array  # [2C,W,W] exp(matrix[c,i,j] − top[c,j])
+    ends: Array  # [2,S] start, end
 
 
 class Messages(NamedTuple):
@@ -47,7 +48,7 @@ class Messages(NamedTuple):
 
 
 @helper
-def prepare(pairwise: Array) -> Steps:
+def prepare(pairwise: Array, start: Array, end: Array) -> Steps:
     matrix = both_directions(pairwise)
     width = matrix.shape[1]
     top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
@@ -60,7 +61,10 @@ def prepare(pairwise: Array) -> Steps:
         for i in range(width):
             for j in range(width):
                 weights[c, i, j] = exp(matrix[c, i, j] - top[c, j])
-    return Steps(matrix, top, weights)
+    ends = np.empty((2, len(start)))
+    for j in range(len(start)):
+        ends[LEFT, j], ends[RIGHT, j] = start[j], end[j]
+    return Steps(matrix, top, weights, ends)
 
 
 @helper(fastmath={"contract"})
@@ -134,14 +138,12 @@ def normalise(x: Array) -> float:
 
 
 @helper
-def sweep(
-    unary: Array, steps: Steps, boundary: Array, kind: Array, a: int, b: int, work: Array, found: Messages
-) -> None:
+def sweep(unary: Array, steps: Steps, kind: Array, a: int, b: int, work: Array, found: Messages) -> None:
     """The messages of both sides to the tokens a … b−1 (formulas at the top of the file).
 
-    boundary[2,S] is start and end; work[3,W] is room for vectors, with −inf in its padding.
+    work[3,W] is room for vectors, with −inf in its padding.
     """
-    size, kinds = boundary.shape[1], len(steps.matrix) // 2
+    size, kinds = unary.shape[1], len(steps.matrix) // 2
     message, x, p, out = found.message, work[0], work[1], work[2]
     for side in range(2):
         for k in range(b - a):
@@ -150,18 +152,9 @@ def sweep(
                 c = kind[a + t + side] if kind.size else 0
                 advance(x, steps, side * kinds + c, size, p, out)
             for j in range(size):
-                message[side, t, j] = out[j] if k > 0 else boundary[side, j]
+                message[side, t, j] = out[j] if k > 0 else steps.ends[side, j]
                 x[j] = message[side, t, j] + unary[a + t, j]
             found.scale[side, t] = normalise(x)
-
-
-@helper
-def boundaries(start: Array, end: Array) -> Array:
-    """[2,S]: start, end."""
-    boundary = np.empty((2, len(start)))
-    for j in range(len(start)):
-        boundary[LEFT, j], boundary[RIGHT, j] = start[j], end[j]
-    return boundary
 
 
 @helper(fastmath={"contract", "reassoc"})
@@ -213,13 +206,13 @@ def marginals(
     log_partition: Array,
 ) -> None:
     """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible."""
-    steps, boundary = prepare(pairwise), boundaries(start, end)
+    steps = prepare(pairwise, start, end)
     work = forbidden(3, steps.top.shape[1])
     length = longest(offsets, first, last)
     found = Messages(np.empty((2, length, len(start))), np.empty((2, length)))
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        sweep(unary, steps, boundary, kind, a, b, work, found)
+        sweep(unary, steps, kind, a, b, work, found)
         log_partition[n] = beliefs(unary, a, b, found, work[1], node)
 
 
@@ -228,9 +221,9 @@ def lattice(
     unary: Array, pairwise: Array, start: Array, end: Array, kind: Array, message: Array, scale: Array
 ) -> None:
     """The messages of one sequence, kept."""
-    steps, boundary = prepare(pairwise), boundaries(start, end)
+    steps = prepare(pairwise, start, end)
     work = forbidden(3, steps.top.shape[1])
-    sweep(unary, steps, boundary, kind, 0, len(unary), work, Messages(message, scale))
+    sweep(unary, steps, kind, 0, len(unary), work, Messages(message, scale))
 
 
 @kernel
@@ -254,6 +247,8 @@ def passage(
                 left = message[LEFT, t, j] if k == 0 else log_sum(x, pairwise, c, j)
                 y[j] = left + unary[t, j] - scale[LEFT, t]
         x, y = y, x
+        if x.max() == -np.inf:  # no labelling passes
+            return -np.inf
     last = first + length - 1
     for j in range(size):
         x[j] += message[RIGHT, last, j]

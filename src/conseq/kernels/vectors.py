@@ -55,6 +55,15 @@ def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any
     return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
 
 
+def _compiled(plain: Callable[..., Any]) -> Callable[[Callable[..., Code]], Any]:
+    """What a function emits is an operation of compiled kernels; without compilation `plain` is."""
+    return (lambda _: plain) if getattr(config, "DISABLE_JIT", False) else intrinsic
+
+
+def _store_plainly(line: Any, i: int, vector: Any) -> None:
+    line[int(i) : int(i) + LANES] = vector
+
+
 def _same(builder: Any, number: Any, vector: ir.VectorType) -> Any:
     """A number in all lanes."""
     empty = ir.Constant(vector, ir.Undefined)
@@ -62,7 +71,8 @@ def _same(builder: Any, number: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(one, empty, ir.Constant(ir.VectorType(LANE, LANES), [0] * LANES))
 
 
-def _flat(_: Any, array: Any) -> Code:
+@_compiled(lambda array: array.reshape(-1))
+def flat(_: Any, array: Any) -> Code:
     if array.layout != "C":
         raise TypingError(f"flat takes contiguous arrays, not {array}")
 
@@ -76,7 +86,8 @@ def _flat(_: Any, array: Any) -> Code:
     return array.copy(ndim=1, layout="C")(array), emit
 
 
-def _load(_: Any, line: Any, i: Any) -> Code:
+@_compiled(lambda line, i: line[int(i) : int(i) + LANES].copy())
+def load(_: Any, line: Any, i: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         place = _place(context, builder, signature.args[0], *given)
@@ -87,7 +98,8 @@ def _load(_: Any, line: Any, i: Any) -> Code:
     return Vector(line.dtype)(line, i), emit
 
 
-def _store(_: Any, line: Any, i: Any, vector: Any) -> Code:
+@_compiled(_store_plainly)
+def store(_: Any, line: Any, i: Any, vector: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         place, stored = _place(context, builder, signature.args[0], *given[:2]), given[2]
         if line.dtype != vector.dtype:
@@ -99,28 +111,32 @@ def _store(_: Any, line: Any, i: Any, vector: Any) -> Code:
     return types.void(line, i, vector), emit
 
 
-def _fill(_: Any, number: Any) -> Code:
+@_compiled(lambda number: np.full(LANES, number))
+def fill(_: Any, number: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return _same(builder, given[0], context.get_value_type(signature.return_type))
 
     return Vector(number)(number), emit
 
 
-def _add(_: Any, a: Any, b: Any) -> Code:
+@_compiled(lambda a, b: a + b)
+def add(_: Any, a: Any, b: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return builder.fadd(*given, flags=ROUNDING)
 
     return a(a, b), emit
 
 
-def _times(_: Any, a: Any, b: Any) -> Code:
+@_compiled(lambda a, b: a * b)
+def times(_: Any, a: Any, b: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return builder.fmul(*given, flags=ROUNDING)
 
     return a(a, b), emit
 
 
-def _multiply_add(_: Any, number: Any, vector: Any, sum: Any) -> Code:
+@_compiled(lambda number, vector, sum: number * vector + sum)
+def multiply_add(_: Any, number: Any, vector: Any, sum: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         factor = _same(builder, given[0], given[1].type)
         return builder.fadd(builder.fmul(factor, given[1], flags=ROUNDING), given[2], flags=ROUNDING)
@@ -128,7 +144,8 @@ def _multiply_add(_: Any, number: Any, vector: Any, sum: Any) -> Code:
     return sum(number, vector, sum), emit
 
 
-def _total(_: Any, vector: Any) -> Code:
+@_compiled(lambda vector: vector.sum())
+def total(_: Any, vector: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         (part,), size = given, LANES
         while size > 1:
@@ -143,7 +160,8 @@ def _total(_: Any, vector: Any) -> Code:
     return vector.dtype(vector), emit
 
 
-def _prefetch(_: Any, line: Any, i: Any) -> Code:
+@_compiled(lambda line, i: None)
+def prefetch(_: Any, line: Any, i: Any) -> Code:
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [byte, LANE, LANE, LANE])
@@ -153,48 +171,3 @@ def _prefetch(_: Any, line: Any, i: Any) -> Code:
         return context.get_dummy_value()
 
     return types.void(line, i), emit
-
-
-flat: Any
-load: Any
-store: Any
-fill: Any
-add: Any
-times: Any
-multiply_add: Any
-total: Any
-prefetch: Any
-
-if getattr(config, "DISABLE_JIT", False):
-
-    def flat(array: Any) -> Any:
-        return array.reshape(-1)
-
-    def load(line: Any, i: int) -> Any:
-        return line[int(i) : int(i) + LANES].copy()
-
-    def store(line: Any, i: int, vector: Any) -> None:
-        line[int(i) : int(i) + LANES] = vector
-
-    def fill(number: Any) -> Any:
-        return np.full(LANES, number)
-
-    def add(a: Any, b: Any) -> Any:
-        return a + b
-
-    def times(a: Any, b: Any) -> Any:
-        return a * b
-
-    def multiply_add(number: Any, vector: Any, sum: Any) -> Any:
-        return number * vector + sum
-
-    def total(vector: Any) -> Any:
-        return vector.sum()
-
-    def prefetch(line: Any, i: int) -> None:
-        return None
-
-else:
-    flat, load, store, fill = intrinsic(_flat), intrinsic(_load), intrinsic(_store), intrinsic(_fill)
-    add, times, multiply_add = intrinsic(_add), intrinsic(_times), intrinsic(_multiply_add)
-    total, prefetch = intrinsic(_total), intrinsic(_prefetch)

@@ -82,10 +82,11 @@ def limit_of(sums: Sums, r: int, length: int) -> float:
 @helper
 def exceed(counts: Array, length: int, sums: Sums, violations: Array, n: int) -> None:
     """violations[n,r] = how far Σ weight · count is beyond its bound."""
+    rows, terms = sums.rows, sums.terms
     for r in range(len(sums.limits)):
-        total = 0.0
-        for k in range(sums.rows[r], sums.rows[r + 1]):
-            total += sums.terms[k, 0] * counts[sums.terms[k, 1]]
+        total = 0
+        for k in range(rows[r], rows[r + 1]):
+            total += terms[k, 0] * counts[terms[k, 1]]
         beyond = total - limit_of(sums, r, length)
         violations[n, r] = beyond if beyond > 0 else 0.0
 
@@ -130,7 +131,7 @@ def violations_of(
     most = 0
     for i in range(len(rules.sums.terms)):
         most = max(most, rules.sums.terms[i, 1])
-    counts = np.zeros(most + 1)
+    counts = np.zeros(most + 1, dtype=np.int64)
     for n in range(first, last):
         a, b = bounds[n], bounds[n + 1]
         if b > a and labels[a] < 0:

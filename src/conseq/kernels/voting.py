@@ -119,32 +119,18 @@ def _reach(distance: Array, low: int, high: int, k: int) -> int:
     return end
 
 
-@helper(inline="always")
-def _poll(
-    ballot: Ballot, row: Array, distance: Array, first: float, last: float, votes: Array, voted: Array
-) -> int:
-    """Let rows vote; how many classes have votes."""
-    n = 0
-    for i in range(row.size):
-        weight = weight_of(distance[i], first, last, ballot.kind, ballot.a, ballot.b)
-        if weight > 0:
-            n = _count(ballot.bounds, ballot.cls, ballot.times, row[i], row[i] + 1, weight, votes, voted, n)
-    return n
-
-
 @helper
-def _clear(votes: Array, voted: Array) -> None:
+def _append(
+    all_classes: Array, all_votes: Array, at: int, votes: Array, voted: Array, kept: int
+) -> tuple[Array, Array]:
+    """Put `kept` votes of one query behind those of others, in larger arrays if there is no room; then all
+    its votes are 0 again."""
+    while at + kept > all_classes.size:
+        all_classes, all_votes = _doubled(all_classes), _doubled(all_votes)
+    for i in range(kept):
+        all_classes[at + i], all_votes[at + i] = voted[i], votes[voted[i]]
     for cls in voted:
         votes[cls] = 0.0
-
-
-@helper
-def _append(all_classes: Array, all_votes: Array, at: int, votes: Array, voted: Array) -> tuple[Array, Array]:
-    """Put the votes of one query behind those of others, in larger arrays if there is no room."""
-    while at + voted.size > all_classes.size:
-        all_classes, all_votes = _doubled(all_classes), _doubled(all_votes)
-    for i in range(voted.size):
-        all_classes[at + i], all_votes[at + i] = voted[i], votes[voted[i]]
     return all_classes, all_votes
 
 
@@ -165,8 +151,13 @@ def _vote(
 
     An election that is held again because of a tie counts if it ends without one.
     """
-    n = _poll(ballot, row, distance, first, last, tally.votes, tally.voted)
-    chosen, still = _elect(ballot.frequency, tally.votes, tally.voted[:n])
+    bounds, classes, times = ballot.bounds, ballot.cls, ballot.times
+    votes, voted, n = tally.votes, tally.voted, 0
+    for j in range(row.size):
+        weight = weight_of(distance[j], first, last, ballot.kind, ballot.a, ballot.b)
+        if weight > 0:
+            n = _count(bounds, classes, times, row[j], row[j] + 1, weight, votes, voted, n)
+    chosen, still = _elect(ballot.frequency, votes, voted[:n])
     if not again:
         tally.distance[i], tally.tied[i] = first, still
     if not (again and still):
@@ -190,8 +181,7 @@ def classify(
             row, distance = work.row[:found], work.distance[:found]
             n, still = _vote(ballot, row, distance, reach[0], _farthest(reach), tally, i, again)
             kept = 0 if again and still else n
-            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:kept])
-            _clear(tally.votes, tally.voted[:n])
+            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:n], kept)
             if not still:
                 break
         at += tally.counts[i]
@@ -214,8 +204,7 @@ def recount(
             near = distance[low:end]
             n, still = _vote(ballot, row[low:end], near, near[0], near[-1], tally, i, again)
             kept = 0 if again and still else n
-            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:kept])
-            _clear(tally.votes, tally.voted[:n])
+            all_classes, all_votes = _append(all_classes, all_votes, at, tally.votes, tally.voted[:n], kept)
             if not still:
                 break
         at += tally.counts[i]
@@ -250,24 +239,16 @@ def _found(tree: Tree, measure: Measure, queries: Queries, work: Work, k: int) -
     return counts, row[:at].copy(), distance[:at].copy()
 
 
-@helper(inline="always")
-def _narrow(rows: Array, f: int, low: int, high: int, value: int) -> tuple[int, int]:
-    """The rows of low:high, sorted by column f, that have a value in it."""
-    first, end = low, high
-    while first < end:
-        middle = (first + end) >> 1
+@helper
+def _first_from(rows: Array, f: int, low: int, high: int, value: int) -> int:
+    """The first of the rows low:high, sorted by column f, that has this value in it or a higher one."""
+    while low < high:
+        middle = (low + high) >> 1
         if rows[middle, f] < value:
-            first = middle + 1
+            low = middle + 1
         else:
-            end = middle
-    last, end = first, high
-    while last < end:
-        middle = (last + end) >> 1
-        if rows[middle, f] <= value:
-            last = middle + 1
-        else:
-            end = middle
-    return first, last
+            high = middle
+    return low
 
 
 @kernel
@@ -281,7 +262,8 @@ def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, A
     for i in range(m):
         low, high, depth = 0, tree.rows.shape[0], 0
         while depth < features:
-            first, last = _narrow(tree.rows, depth, low, high, queries[i, depth])
+            first = _first_from(tree.rows, depth, low, high, queries[i, depth])
+            last = _first_from(tree.rows, depth, first, high, queries[i, depth] + 1)
             if first == last:
                 break
             low, high, depth = first, last, depth + 1
@@ -289,7 +271,6 @@ def descend(tree: Tree, ballot: Ballot, queries: Array) -> tuple[Array, Array, A
         counts[i] = _count(ballot.bounds, ballot.cls, ballot.times, low, high, 1.0, votes, space, 0)
         voted = space[: counts[i]]
         winner[i], tied[i] = _elect(ballot.frequency, votes, voted)
-        all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted)
-        _clear(votes, voted)
+        all_classes, all_votes = _append(all_classes, all_votes, at, votes, voted, counts[i])
         at += counts[i]
     return winner, distance, tied, counts, all_classes[:at].copy(), all_votes[:at].copy()

@@ -9,9 +9,8 @@ tuning    options chosen on growing samples of the training data
 training  what a labeller learns from, and the report of how it went
 learning  rules for a model, and the evidence that they are learned from
 rules     what may be given as constraints ─→ Constraints
-answers   a batch of sequences with its labels: the sentence if there are none, n best, probabilities;
-          trigram_answers for class trigrams
-saving    a labeller ↔ a model file
+answers   a batch of sequences with its labels: the sentence if there are none, n best, probabilities
+saving    what the model files of all labellers have in common
 """
 
 from __future__ import annotations

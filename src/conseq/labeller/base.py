@@ -2,7 +2,7 @@
 
     corpus ─answers─→ Answers, batch by batch ─→ predict, decode, label, n best, probabilities, scores
 
-A labeller says how it answers (`_answers`); everything else is here.
+A labeller says how it answers for a batch (`_answer`) and why (`_explained`); everything else is here.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 from conseq import persist
 from conseq.constraints.base import Constraint
 from conseq.constraints.language import Rules
+from conseq.constraints.program import Program
 from conseq.corpus import Corpus
-from conseq.decoders.allowed import Allowed
+from conseq.decoders.allowed import Allowed, allowed_mask
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.errors import ModelError, RuleError
+from conseq.errors import DataError, ModelError, RuleError
 from conseq.estimator import Estimator, Group
 from conseq.io.objects import corpus_from
 from conseq.labelled import Labelled, TokenMarginals, label_corpus
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.labeller.explanation import TokenExplanation
 from conseq.labeller.rules import rules_of
+from conseq.labeller.training import TrainingData
 from conseq.metrics import Report, evaluate_ids, score_ids
 from conseq.options import RuleOptions
 from conseq.problem import Decoding
@@ -69,15 +71,26 @@ class Labeller(Estimator, ABC):
         """A labeller with the same options and no rules, to be trained."""
         return type(self)(**{**self.get_params(), "constraints": None})
 
-    @abstractmethod
-    def _answers(
-        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
-    ) -> Iterator[Answers]:
-        """The corpus batch by batch with all that decoding found."""
+    def _begin(self, data: TrainingData, rules: Rules) -> None:
+        """What `fit` does first: forget the old model, learn about the labels and columns, look at the rules.
+
+        It raises if the rules name what the data has not.
+        """
+        vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
+        self.schema_, self.source_scheme_ = data.schema, data.source
+        self.columns_ = list(data.first.columns)
+        self.input_ = {}
+        self.learned_ = None
+        self.constraints_ = rules_of(rules, self.schema_)
+        Program.of(self.constraints_, self.schema_, data.first.select([0]))
 
     @abstractmethod
-    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
-        """Why each token of each sequence has its label: at most `most` reasons each."""
+    def _answer(self, batch: Corpus, mask: NDArray[np.bool_] | None, first: int) -> Answers:
+        """All that decoding found for a batch, of which `mask`[T,Y] says which labels are allowed."""
+
+    @abstractmethod
+    def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
+        """Why each token of a batch has its label."""
 
     @abstractmethod
     def archive(self) -> persist.Archive:
@@ -199,6 +212,36 @@ class Labeller(Estimator, ABC):
         for found in self._answers(corpus, allowed, partial, first):
             found.check()
             yield found
+
+    def _answers(
+        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
+    ) -> Iterator[Answers]:
+        """The corpus batch by batch with all that decoding found."""
+        self._check_fitted()
+        if allowed is not None and len(allowed) != len(corpus):
+            raise DataError(
+                f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
+            )
+        for begin, batch in corpus.batches(BATCH):
+            own = None if allowed is None else allowed[begin : begin + len(batch)]
+            mask = allowed_mask(batch, self.schema_, own, partial, self.source_scheme_)
+            yield self._answer(batch, mask, first + begin)
+
+    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
+        """Why each token of each sequence has its label: at most `most` reasons each.
+
+        Of a conditional random field: the probability of labels, and the attributes and the step from the
+        label before that speak most for the label, against the next likely one. Of a memory: the part of the
+        neighbours that had each label, and the nearest of them.
+        """
+        corpus = corpus_from(X)
+        flat = [token for found in self.answers(corpus) for token in self._explained(found, most)]
+        return corpus.split(flat)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether one run of Viterbi finds the best labels of any sequence."""
+        return not self.constraints_ and self.decoder in ("auto", "viterbi")
 
     @property
     def _limits(self) -> Limits:

@@ -9,28 +9,28 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conseq import persist
 from conseq.constraints.language import Rules
-from conseq.constraints.program import Program
 from conseq.corpus import Corpus
 from conseq.decoders.allowed import Allowed, allowed_mask
 from conseq.decoders.auto import decode_all, find_decoder
 from conseq.decoders.base import Decoder
-from conseq.decoders.batch import Decodings
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import DataError
 from conseq.estimator import Group
 from conseq.features import FeatureExtractor, Template
 from conseq.features.design import Design
+from conseq.features.saving import pack, unpack
 from conseq.io.objects import corpus_from
 from conseq.labeller import learning, saving
 from conseq.labeller.answers import Answers
-from conseq.labeller.base import BATCH, Labeller
+from conseq.labeller.base import Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.learning import gather
-from conseq.labeller.rules import LEARN, rules_of
+from conseq.labeller.rules import LEARN
 from conseq.labeller.training import (
     FitReport,
     TrainingData,
@@ -38,16 +38,19 @@ from conseq.labeller.training import (
     templates_for,
 )
 from conseq.metrics import score_ids
-from conseq.mining.recipe import Learned, Recipe, Stage, learn_from
+from conseq.mining.recipe import Recipe, Stage, learn_from
 from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.options import RuleOptions, Training
 from conseq.potentials import Potentials
 from conseq.problem import Problems
-from conseq.schema import Schema, Scheme
+from conseq.schema import Schema
 from conseq.shards import Shards
 from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
+
+ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "n_jobs")
+"""Options that other parts of a model file hold, that belong to the machine, or that training alone needs."""
 
 
 class SequenceLabeller(Labeller):
@@ -148,24 +151,15 @@ class SequenceLabeller(Labeller):
         step of learning rules. Interrupted while it learns rules, the labeller is trained and has none.
         """
         self._check_options()
-        vars(self).pop("model_", None)  # if this fails, the old weights must not meet the new labels
         given = X if isinstance(X, Shards) else corpus_from(X, y)
         data = TrainingData.of(given, self.scheme)
-        self.schema_ = Schema(data.labels.names, Scheme.BIO if data.source is Scheme.IOB1 else data.source)
-        self.source_scheme_ = data.source
         learns = isinstance(self.constraints, str) and self.constraints == LEARN
         if learns:
             learning.check(self, given, development)
-        self.learned_: Learned | None = None
+        self._begin(data, None if learns else self.constraints)
         self.tau_: float | None = None
-        self.constraints_ = rules_of(None if learns else self.constraints, self.schema_)
-        Program.of(
-            self.constraints_, self.schema_, data.first.select([0])
-        )  # raises if they need other columns
         begun = time.perf_counter()
         templates = templates_for(self.features, data.first)
-        self.columns_ = list(data.first.columns)
-        self.input_: dict[str, Any] = {}  # how the data was read, for whoever reads more of it
         extractor, shards = data.features(templates, min_count=self.min_count, lexicons=self.lexicons)
         if not extractor.n_attributes:
             raise DataError("no attribute occurs often enough to be learned from; lower min_count")
@@ -237,22 +231,13 @@ class SequenceLabeller(Labeller):
 
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
-    def _answers(
-        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
-    ) -> Iterator[Answers]:
-        if allowed is not None and len(allowed) != len(corpus):
-            raise DataError(
-                f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
-            )
-        for begin, batch in corpus.batches(BATCH):
-            potentials = self.potentials(batch, allowed=_slice(allowed, begin, batch), partial=partial)
-            problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-            found = self._decodings(problems)
-            yield Answers(batch, first + begin, found, not self._plain, self.n_threads, self._limits)
-
-    def _decodings(self, problems: Problems) -> Decodings:
+    def _answer(self, batch: Corpus, mask: NDArray[np.bool_] | None, first: int) -> Answers:
+        potentials = self.potentials(batch)
+        potentials = potentials if mask is None else potentials.restricted(mask)
+        problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
         decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once
-        return decode_all(problems, decoder, limits=self._limits, threads=self.n_threads)
+        found = decode_all(problems, decoder, limits=self._limits, threads=self.n_threads)
+        return Answers(batch, first, found, not self._plain, self.n_threads, self._limits)
 
     @property
     def _decoder(self) -> str | Decoder:
@@ -261,28 +246,18 @@ class SequenceLabeller(Labeller):
             return TwoStage(self.tau_)
         return self.decoder
 
-    @property
-    def _plain(self) -> bool:
-        """Whether one run of Viterbi finds the best labels of any sequence."""
-        return not self.constraints_ and self.decoder in ("auto", "viterbi")
-
     def potentials(self, X: Any, *, allowed: Allowed | None = None, partial: bool = False) -> Potentials:
         """The scores of all labellings of the sequences, illegal ones forbidden."""
         self._check_fitted()
         corpus = corpus_from(X)
-        self._check_columns(corpus)
+        if len(self.extractor_.bag) and corpus.bags is None:
+            raise DataError(
+                "the model was trained on attributes per token; give lists or dicts of attributes"
+            )
         design = self.extractor_.design(corpus)
         potentials = self._legal(self.model_.potentials(design, corpus.offsets, threads=self.n_threads))
         mask = allowed_mask(corpus, self.schema_, allowed, partial, self.source_scheme_)
         return potentials if mask is None else potentials.restricted(mask)
-
-    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
-        """For every token the probability of labels, and the attributes and the step from the label before
-        that speak most for its label, against the next likely one."""
-        self._check_fitted()
-        corpus = corpus_from(X)
-        flat = [token for found in self.answers(corpus) for token in self._explained(found, most)]
-        return corpus.split(flat)
 
     def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
         batch, names = found.batch, self.schema_.labels
@@ -320,21 +295,25 @@ class SequenceLabeller(Labeller):
         schema = self.schema_
         return potentials.with_legal(schema.legal, schema.legal_start, schema.legal_end)
 
-    def _check_columns(self, corpus: Corpus) -> None:
-        if len(self.extractor_.bag) and corpus.bags is None:
-            raise DataError(
-                "the model was trained on attributes per token; give lists or dicts of attributes"
-            )
+    # ── files ───────────────────────────────────────────────────────────────────────────────────
 
     def archive(self) -> persist.Archive:
         """All that a model file holds."""
-        return saving.packed(self)
+        document = {**saving.common(self, ELSEWHERE), "tau": self.tau_, "report": self.report_.to_dict()}
+        parts = {"features": pack(self.extractor_), "crf": persist.Archive({}, {}, self.model_.arrays())}
+        return persist.combine(document, parts)
 
     @classmethod
     def from_archive(cls, archive: persist.Archive) -> SequenceLabeller:
         """The labeller of a model file."""
-        return saving.restored(cls, archive)
-
-
-def _slice(allowed: Allowed | None, first: int, batch: Corpus) -> Allowed | None:
-    return None if allowed is None else allowed[first : first + len(batch)]
+        document = archive.document
+        extractor = unpack(archive.within("features"))
+        labeller = cls([str(t) for t in extractor.templates], **document["options"])
+        lexicons = extractor.memory.lexicons
+        labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
+        saving.restore_common(labeller, document)
+        labeller.tau_ = document.get("tau")
+        labeller.report_ = FitReport.from_dict(document["report"])
+        labeller.extractor_ = extractor
+        labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
+        return labeller

@@ -20,7 +20,7 @@ from conseq.corpus import Corpus
 from conseq.errors import ConseqError, ScoreError
 from conseq.io.objects import corpus_from
 from conseq.labeller.base import Labeller
-from conseq.labeller.training import training_labels
+from conseq.labeller.training import TrainingData
 from conseq.mining.evidence import Evidence
 from conseq.mining.recipe import Learned, Recipe, Stage, learn_from
 from conseq.models.crf import Progress
@@ -185,18 +185,17 @@ def cross_fitted(
     folds = min(labeller.folds if folds is None else folds, len(corpus))
     if folds < 2:
         raise ConseqError(f"{folds} folds of {len(corpus)} sequences are too few; give 2 or more of both")
-    labels, source = training_labels(corpus, labeller.scheme)
-    schema = Schema(labels.vocabulary.names, Scheme.BIO if source is Scheme.IOB1 else source)
+    data = TrainingData.of(corpus, labeller.scheme)
     scores, order = [], []
-    alike = labeller.untrained().set_params(scheme=str(source))  # a part alone may look like another one
+    alike = labeller.untrained().set_params(scheme=str(data.source))  # a part alone may look like another one
     for k, held_out in enumerate(split(len(corpus), folds, labeller.random_state), start=1):
         stage(Stage(f"training without part {k} of {folds}"))
         rest = np.setdiff1d(np.arange(len(corpus)), held_out)
         other = _fitted(alike, corpus.select(rest), watch=watch)
-        scores.append(_among(other.potentials(corpus.select(held_out)), other.schema_, schema))
+        scores.append(_among(other.potentials(corpus.select(held_out)), other.schema_, data.schema))
         order.append(held_out)
     potentials = join(scores).select(np.argsort(np.concatenate(order)))
-    return Evidence.of(corpus, schema, labels.ids, potentials, threads=labeller.n_threads)
+    return Evidence.of(corpus, data.schema, data.ids(corpus), potentials, threads=labeller.n_threads)
 
 
 def split(n: int, folds: int, random_state: int = 0) -> list[NDArray[np.int64]]:

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 from conseq import persist
 from conseq.constraints.language import Rules
-from conseq.constraints.program import Program
 from conseq.corpus import Column, Corpus
-from conseq.decoders.allowed import Allowed, allowed_mask
 from conseq.decoders.auto import decode_all, find_decoder
 from conseq.decoders.base import Decoder
 from conseq.errors import ConseqError, DataError
@@ -28,9 +26,8 @@ from conseq.estimator import Group
 from conseq.io.objects import corpus_from
 from conseq.labeller import saving
 from conseq.labeller.answers import Answers
-from conseq.labeller.base import BATCH, Labeller
+from conseq.labeller.base import Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
-from conseq.labeller.rules import rules_of
 from conseq.labeller.training import TrainingData
 from conseq.models import csinf
 from conseq.models.distributions import Distributions
@@ -40,7 +37,6 @@ from conseq.models.windows import windows
 from conseq.options import NeighbourOptions, RuleOptions
 from conseq.potentials import Potentials
 from conseq.problem import Problems
-from conseq.schema import Schema, Scheme
 from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
@@ -136,18 +132,11 @@ class MemoryLabeller(Labeller):
     def fit(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Self:
         """Remember labelled sequences."""
         self._check_options()
-        vars(self).pop("model_", None)
         given = corpus_from(X, y)
         if not given.columns:
             raise DataError("a memory-based model looks at columns of values; give tokens, not attributes")
         data = TrainingData.of(given, self.scheme)
-        self.schema_ = Schema(data.labels.names, Scheme.BIO if data.source is Scheme.IOB1 else data.source)
-        self.source_scheme_ = data.source
-        self.constraints_ = rules_of(self.constraints, self.schema_)
-        Program.of(self.constraints_, self.schema_, given.select([0]))  # raises if they need other columns
-        self.learned_ = None
-        self.columns_ = list(given.columns)
-        self.input_ = {}
+        self._begin(data, self.constraints)
         begun = time.perf_counter()
         corpus = Corpus(given.columns, given.offsets, Column(data.ids(given), data.labels))
         seen = windows(corpus, self.columns_, self.window, self.window)
@@ -212,18 +201,11 @@ class MemoryLabeller(Labeller):
         """What the model sees of each token, [T,F]."""
         return windows(corpus, self.columns_, self.window, self.window, like=self.windows_).ids
 
-    def _answers(
-        self, corpus: Corpus, allowed: Allowed | None, partial: bool, first: int
-    ) -> Iterator[Answers]:
-        self._check_fitted()
-        for begin, batch in corpus.batches(BATCH):
-            found = self.classify(batch)
-            own = None if allowed is None else allowed[begin : begin + len(batch)]
-            mask = allowed_mask(batch, self.schema_, own, partial, self.source_scheme_)
-            if self.trigrams_ is None:
-                yield self._by_chain(batch, found, mask, first + begin)
-            else:
-                yield self._by_trigrams(self.trigrams_, batch, found, mask, first + begin)
+    def _answer(self, batch: Corpus, mask: NDArray[np.bool_] | None, first: int) -> Answers:
+        found = self.classify(batch)
+        if self.trigrams_ is None:
+            return self._by_chain(batch, found, mask, first)
+        return self._by_trigrams(self.trigrams_, batch, found, mask, first)
 
     def _by_trigrams(
         self,
@@ -234,7 +216,7 @@ class MemoryLabeller(Labeller):
         first: int,
     ) -> Answers:
         """Constraint satisfaction inference; if rules leave none of the proposed labels, with all labels."""
-        predictions = Predictions.of(classes, found, batch.offsets, self.n_threads)
+        predictions = Predictions.of(classes, found, batch.offsets)
         problems = csinf.problems(
             predictions.sharpened(self.sharpness),
             self.constraints_,
@@ -266,17 +248,10 @@ class MemoryLabeller(Labeller):
         potentials = Potentials.of(np.log(shares), offsets=batch.offsets)
         potentials = potentials if mask is None else potentials.restricted(mask)
         problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-        plain = not self.constraints_ and self.decoder in ("auto", "viterbi")
         decodings = decode_all(
-            problems, "auto" if plain else self.decoder, limits=self._limits, threads=self.n_threads
+            problems, "auto" if self._plain else self.decoder, limits=self._limits, threads=self.n_threads
         )
-        return Answers(batch, first, decodings, not plain, self.n_threads, self._limits)
-
-    def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
-        """For every token the part of its neighbours that had each label, and the nearest of them."""
-        corpus = corpus_from(X)
-        flat = [token for found in self.answers(corpus) for token in self._explained(found, most)]
-        return corpus.split(flat)
+        return Answers(batch, first, decodings, not self._plain, self.n_threads, self._limits)
 
     def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
         batch, names = found.batch, self.schema_.labels

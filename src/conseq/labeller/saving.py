@@ -1,30 +1,22 @@
-"""A labeller as the contents of a model file, and back.  SequenceLabeller ↔ Archive"""
+"""What the model files of all labellers have in common.  Labeller ↔ a JSON document"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from conseq import persist
 from conseq.constraints.base import Constraint
 from conseq.constraints.language import format_constraints, parse_constraints
 from conseq.decoders.auto import find_decoder
 from conseq.errors import ModelError, RuleError
-from conseq.features.saving import pack, unpack
 from conseq.labeller.rules import rules_of
-from conseq.labeller.training import FitReport
-from conseq.models.crf import ChainModel
 from conseq.schema import Schema, Scheme
 
 if TYPE_CHECKING:
     from conseq.labeller.base import Labeller
-    from conseq.labeller.core import SequenceLabeller
-
-ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "n_jobs")
-"""Options that other parts of the file hold, that belong to the machine, or that training alone needs."""
 
 
-def common(labeller: Labeller, elsewhere: Collection[str] = ELSEWHERE) -> dict[str, Any]:
+def common(labeller: Labeller, elsewhere: Collection[str]) -> dict[str, Any]:
     """What the file of any labeller says: its kind, labels, data, options (but for some) and rules."""
     options = {name: value for name, value in labeller.get_params().items() if name not in elsewhere}
     return {
@@ -47,28 +39,6 @@ def restore_common(labeller: Labeller, document: Mapping[str, Any]) -> None:
     labeller.constraints = document.get("constraints", "") or None
     labeller.constraints_ = rules_of(labeller.constraints, labeller.schema_)
     labeller.learned_ = None
-
-
-def packed(labeller: SequenceLabeller) -> persist.Archive:
-    """All that a model file holds."""
-    document = {**common(labeller), "tau": labeller.tau_, "report": labeller.report_.to_dict()}
-    parts = {"features": pack(labeller.extractor_), "crf": persist.Archive({}, {}, labeller.model_.arrays())}
-    return persist.combine(document, parts)
-
-
-def restored(kind: type[SequenceLabeller], archive: persist.Archive) -> SequenceLabeller:
-    """The labeller of a model file."""
-    document = archive.document
-    extractor = unpack(archive.within("features"))
-    labeller = kind([str(t) for t in extractor.templates], **document["options"])
-    lexicons = extractor.memory.lexicons
-    labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
-    restore_common(labeller, document)
-    labeller.tau_ = document.get("tau")
-    labeller.report_ = FitReport.from_dict(document["report"])
-    labeller.extractor_ = extractor
-    labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
-    return labeller
 
 
 def _written(rules: Sequence[Constraint]) -> str:

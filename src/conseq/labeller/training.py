@@ -53,30 +53,31 @@ class FitReport:
         return cls(training, data["seconds"], data["labels"], data["threads"])
 
 
+def options_of(algorithm: Any) -> set[str]:
+    """The options that an algorithm of the CRF has."""
+    if algorithm not in ALGORITHMS:
+        raise ConseqError(f"there is no algorithm {algorithm!r}; choose one of {', '.join(ALGORITHMS)}")
+    return {field.name for field in fields(ALGORITHMS[algorithm])}  # type: ignore[arg-type]
+
+
 def optimiser_for(training: Training) -> LBFGS | Trainer:
     """The algorithm that is named, with those options that it has."""
-    name = training.algorithm
-    if name not in ALGORITHMS:
-        raise ConseqError(f"there is no algorithm {name!r}; choose one of {', '.join(ALGORITHMS)}")
-    kind = ALGORITHMS[name]
-    given = {option: value for option, value in asdict(training).items() if value is not None}
-    known = {field.name for field in fields(kind)} & given.keys()  # type: ignore[arg-type]
+    name, known = training.algorithm, options_of(training.algorithm)
     if training.c1 and "c1" not in known:
         raise ConseqError(
             f"c1 is {training.c1}, but the algorithm {name} has no L1 norm; set c1 to 0, or choose lbfgs"
         )
-    return kind(**{option: given[option] for option in known})
+    given = asdict(training).items()
+    return ALGORITHMS[name](
+        **{option: value for option, value in given if option in known and value is not None}
+    )
 
 
 def templates_for(features: str | Iterable[str | Template], corpus: Corpus) -> tuple[Template, ...]:
     """The templates of a preset, or those given; none for a corpus whose tokens bring their attributes."""
     if not corpus.columns:
         return ()
-    if isinstance(features, str):
-        return preset(features, list(corpus.columns))
-    given = list(features)
-    parsed = parse_templates([t for t in given if isinstance(t, str)])
-    return (*(t for t in given if isinstance(t, Template)), *parsed)
+    return preset(features, list(corpus.columns)) if isinstance(features, str) else parse_templates(features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,11 @@ class TrainingData:
         if source is Scheme.IOB1:
             used = dict.fromkeys(name for corpus in corpora for name in _as_bio(corpus).vocabulary)
         return cls(corpora, Vocabulary(used), source)
+
+    @property
+    def schema(self) -> Schema:
+        """The labels as decoding knows them."""
+        return Schema(self.labels.names, Scheme.BIO if self.source is Scheme.IOB1 else self.source)
 
     @property
     def first(self) -> Corpus:
@@ -155,9 +161,3 @@ def _used(corpus: Corpus) -> Column:
 
 def _as_bio(corpus: Corpus) -> Column:
     return convert_column(_used(corpus), corpus.offsets, Scheme.IOB1, Scheme.BIO)
-
-
-def training_labels(corpus: Corpus, scheme: str) -> tuple[Column, Scheme]:
-    """Labels without unused ones, IOB1 turned into BIO, and the scheme they were written in."""
-    data = TrainingData.of(corpus, scheme)
-    return Column(data.ids(corpus), data.labels), data.source

@@ -14,7 +14,6 @@ is a penalty too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from itertools import product
 from typing import Any
 
@@ -22,7 +21,7 @@ from conseq.corpus import Corpus
 from conseq.errors import ConseqError
 from conseq.io.objects import corpus_from
 from conseq.labeller.base import Labeller
-from conseq.labeller.training import training_labels
+from conseq.labeller.training import TrainingData, options_of
 from conseq.models.crf import ALGORITHMS
 from conseq.optimise.progressive import Indices, Search, Trial, progressive_sampling
 
@@ -116,7 +115,7 @@ def crf_grid(options: Mapping[str, Any], corpus: Corpus) -> Grid:
     grid: dict[str, Sequence[Any]] = {}
     if corpus.columns and isinstance(options["features"], str):
         grid["features"] = _with(options["features"], _presets(corpus))
-    known = _known(options["algorithm"])
+    known = options_of(options["algorithm"])
     if "c1" in known:
         grid["c1"] = _with(options["c1"], C1)
     if "c2" in known:
@@ -139,13 +138,13 @@ def settings_of(labeller: Labeller, grid: Grid) -> list[Setting]:
     """
     options = labeller.get_params()
     _check(grid, options)
-    of_algorithms = {name for algorithm in ALGORITHMS for name in _known(algorithm)}
+    of_algorithms = {name for algorithm in ALGORITHMS for name in options_of(algorithm)}
 
     def differs(setting: Setting) -> bool:
         algorithm = setting.get("algorithm", options.get("algorithm"))
         if algorithm not in ALGORITHMS:
             return True  # of another kind of labeller, or wrong, which training says better
-        idle = (of_algorithms & setting.keys()) - _known(algorithm)
+        idle = (of_algorithms & setting.keys()) - options_of(algorithm)
         return all(setting[name] == grid[name][0] for name in idle)
 
     every = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
@@ -163,13 +162,6 @@ def _check(grid: Grid, options: Mapping[str, Any]) -> None:
             raise ConseqError(f"the grid has no value for {name}; give one at least, or leave {name} out")
 
 
-def _known(algorithm: Any) -> set[str]:
-    """The options that an algorithm of the CRF has."""
-    if algorithm not in ALGORITHMS:
-        raise ConseqError(f"there is no algorithm {algorithm!r}; choose one of {', '.join(ALGORITHMS)}")
-    return {field.name for field in fields(ALGORITHMS[algorithm])}  # type: ignore[arg-type]
-
-
 def _presets(corpus: Corpus) -> tuple[str, ...]:
     tokens = corpus.columns[corpus.token_column].vocabulary
     return ("letters",) if all(len(token) == 1 for token in tokens) else ("chunk", "ner", "fields")
@@ -183,7 +175,7 @@ def _scheme(labeller: Labeller, corpus: Corpus) -> Setting:
     """The scheme of all labels, since a sample alone may look like another one; raises if one is missing."""
     corpus.full_labels()
     scheme = labeller.get_params().get("scheme")
-    return {} if scheme is None else {"scheme": str(training_labels(corpus, scheme)[1])}
+    return {} if scheme is None else {"scheme": str(TrainingData.of(corpus, scheme).source)}
 
 
 def _limit(labeller: Labeller, iterations: int) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -224,14 +225,8 @@ def state_change(gold: View, model: View, screen: Screen) -> Iterator[Candidate]
         mask = test.mask(gold.corpus)
         left, both = gold.around(mask)
         applied = np.broadcast_to(left[:, None], both.shape)
-
-        def implied(a: str, b: str, test: TokenTest = test) -> Constraint:
-            return Around(test, a, b, implies=True)
-
-        def literal(a: str, b: str, test: TokenTest = test) -> Constraint:
-            return Around(test, a, b)
-
         always = np.full(both.shape, len(gold.inner(mask)))
+        implied, literal = partial(Around, test, implies=True), partial(Around, test)
         yield from _sound(sides, screen, "state-change", implied, applied, applied - both, same=True)
         yield from _sound(sides, screen, "state-change", literal, always, always - both, same=True)
 
@@ -240,17 +235,19 @@ def _sound(
     names: Sequence[str],
     screen: Screen,
     family: str,
-    make: Callable[[str, str], Constraint],
+    make: Callable[..., Constraint],
     applied: Ints,
     violated: Ints,
     same: bool = False,
 ) -> Iterator[Candidate]:
-    """The rules make(A, B) that held almost always; A and B may be the same where that says something."""
+    """The rules make(A) or make(A, B), as there are axes, that held almost always; A and B may be the same
+    where that says something."""
     sensible = screen.sound(applied, violated)
-    if not same:
+    if not same and sensible.ndim > 1:
         np.fill_diagonal(sensible, False)
-    for i, j in np.argwhere(sensible).tolist():
-        yield Candidate(make(names[i], names[j]), family, int(applied[i, j]), int(violated[i, j]))
+    for place in map(tuple, np.argwhere(sensible).tolist()):
+        rule = make(*(names[i] for i in place))
+        yield Candidate(rule, family, int(applied[place]), int(violated[place]))
 
 
 # ── forms that people understand ────────────────────────────────────────────────────────────────
@@ -271,18 +268,28 @@ def content(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     begins with such a token, or has one"""
     segments, tokens = gold.counts.sum(axis=0), gold.tokens_in
     for test, mask in _tests(gold, screen):
-        others, without = segments - gold.beginning(mask), tokens - gold.marked(mask)
-        yield from _tested(gold, screen, "content", Contains, test, segments, gold.containing(mask))
-        yield from _tested(gold, screen, "content", _none_begins, test, segments, others)
-        yield from _tested(gold, screen, "content", _none_has, test, tokens, without)
+        contains, lacking = partial(Contains, test=test), segments - gold.containing(mask)
+        begins, has = partial(_none, "count", test), partial(_none, "tokens", test)
+        yield from _sound(gold.names.all, screen, "content", contains, segments, lacking)
+        yield from _sound(gold.names.all, screen, "content", begins, segments, gold.beginning(mask))
+        yield from _sound(gold.names.all, screen, "content", has, tokens, gold.marked(mask))
+
+
+def _none(unit: str, test: TokenTest, name: str) -> Constraint:
+    """count(name at test) <= 0, or tokens(name at test) <= 0"""
+    return Counts(Sum((Term(1, name, unit, test),)), "<=", Sum((), 0))
 
 
 def edges(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """each A begins with /pattern/; each A ends with /pattern/"""
     segments, followed = gold.counts.sum(axis=0), gold.followed
     for test, mask in _tests(gold, screen):
-        yield from _tested(gold, screen, "edges", BeginsWith, test, segments, gold.beginning(mask))
-        yield from _tested(gold, screen, "edges", EndsWith, test, followed, gold.ending(mask))
+        for kind, applied, held in (
+            (BeginsWith, segments, gold.beginning(mask)),
+            (EndsWith, followed, gold.ending(mask)),
+        ):
+            make = partial(kind, test=test)
+            yield from _sound(gold.names.all, screen, "edges", make, applied, applied - held)
 
 
 def _tests(gold: View, screen: Screen) -> Iterator[tuple[TokenTest, Bools]]:
@@ -290,29 +297,6 @@ def _tests(gold: View, screen: Screen) -> Iterator[tuple[TokenTest, Bools]]:
     if gold.corpus.columns:
         for test in screen.tests.values():
             yield test, test.mask(gold.corpus)
-
-
-def _tested(
-    gold: View,
-    screen: Screen,
-    family: str,
-    make: Callable[[str, TokenTest], Constraint],
-    test: TokenTest,
-    applied: Ints,
-    held: Ints,
-) -> Iterator[Candidate]:
-    """The rules make(A, test) that held almost always."""
-    violated = applied - held
-    for k in np.flatnonzero(screen.sound(applied, violated)).tolist():
-        yield Candidate(make(gold.names.all[k], test), family, int(applied[k]), int(violated[k]))
-
-
-def _none_begins(name: str, test: TokenTest) -> Constraint:
-    return Counts(Sum((Term(1, name, "count", test),)), "<=", Sum((), 0))
-
-
-def _none_has(name: str, test: TokenTest) -> Constraint:
-    return Counts(Sum((Term(1, name, "tokens", test),)), "<=", Sum((), 0))
 
 
 def clauses(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:

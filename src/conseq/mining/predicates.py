@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 from conseq.constraints import names
 from conseq.constraints.base import Constraint
 from conseq.constraints.order import Around, FirstLast, FollowedBy, FollowedLater, NotBefore
-from conseq.constraints.tokens import Words, token_column
-from conseq.corpus import Column, Corpus
+from conseq.constraints.tokens import Words
+from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.mining.clauses import Clause, ClauseMiner, Table
 from conseq.schema import Schema
@@ -63,11 +63,6 @@ class Labelling:
     @property
     def offsets(self) -> Ints:
         return self.corpus.offsets
-
-    @property
-    def tokens(self) -> Column:
-        """The tokens as ids[T] and their vocabulary."""
-        return self.corpus.columns[token_column(self.corpus)]
 
     @cached_property
     def here(self) -> Ints:
@@ -146,12 +141,8 @@ class Kind(NamedTuple):
 
 KINDS: dict[str, Kind] = {
     "here": Kind("label is {type}", Labelling.tokens_in),
-    "previous": Kind("previous label is {type}", lambda view, type: view.inside(type)[view.back(1)]),
     "ended": Kind("{type} ends before", _ended),
-    "earlier": Kind("some {type} before", _earlier),
-    "later": Kind("some {type} at or after", _later),
     "first": Kind("first label is {type}", lambda view, type: view.inside(type)[view.here[view.first]]),
-    "last": Kind("last label is {type}", lambda view, type: view.inside(type)[view.here[view.last]]),
     "marked": Kind('{type} and "{mark}" before', lambda view, type: view.inside(type)[view.back(2)]),
 }
 """What predicates may ask about the labels around a token."""
@@ -179,21 +170,8 @@ class About:
         return KINDS[self.kind].text.format(type=self.type, mark=self.mark)
 
 
-def sequence_predicates(
-    corpus: Corpus,
-    labels: NDArray,
-    schema: Schema,
-    kinds: Sequence[str] = ("previous", "ended", "earlier", "later", "first", "last", "marked"),
-    delimiters: Sequence[str] | None = None,
-) -> dict[str, About]:
-    """Predicates about the labels around a token, for every type, and every delimiter seen after it."""
-    view = Labelling(corpus, labels, schema)
-    marks = delimiters if delimiters is not None else punctuation(corpus) if "marked" in kinds else ()
-    found = [about for kind in kinds for about in _of_kind(view, kind, marks)]
-    return {str(about): about for about in found}
-
-
-def _of_kind(view: Labelling, kind: str, marks: Sequence[str]) -> list[About]:
+def predicates_of(view: Labelling, kind: str, marks: Sequence[str]) -> list[About]:
+    """The predicates of a kind for every type; for `marked` with every mark that is seen after it."""
     types = view.schema.types()
     if kind != "marked":
         return [About(kind, type) for type in types]
@@ -339,7 +317,8 @@ def mine_formulas(
     types = [type for type in schema.types() if view.tokens_in(type).any()]
     found: list[Formula] = []
     for family in samplers:
-        asked = {str(about): about for about in _of_kind(view, family.kind, marks)} | dict(predicates or {})
+        own = {str(about): about for about in predicates_of(view, family.kind, marks)}
+        asked: Predicates = {**own, **(predicates or {})}
         places = family.places(view, marks) if asked else np.zeros(len(view.here), dtype=bool)
         # every sequence may begin with A: that tells nothing apart, but is a rule's condition all the same
         table = Table.of(evaluate(asked, view)[places], list(asked), constant=True)

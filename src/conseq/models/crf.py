@@ -1,6 +1,6 @@
 """The linear-chain conditional random field.
 
-    Design + labels ─→ CRF(options).fit ─→ ChainModel ─→ potentials(design) ─→ decoders
+    Shards of Design + labels ─→ CRF(options).fit_all ─→ ChainModel ─→ potentials(design) ─→ decoders
 
     p(y | x) ∝ exp( start[y_0] + Σ_t w · f(x, t, y_t) + Σ_t pairwise[y_{t−1}, y_t] + end[y_last] )
 
@@ -179,21 +179,6 @@ class CRF:
     threads: int = 1
     precision: type[np.floating] = np.float32
 
-    def fit(
-        self,
-        design: Design,
-        labels: NDArray[np.int32],
-        offsets: NDArray[np.int64],
-        n_labels: int,
-        *,
-        warm: WarmStart | None = None,
-        development: Callable[[ChainModel], float] | None = None,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> tuple[ChainModel, TrainingReport]:
-        """Train; with `development` (higher is better) the best iterate is kept, otherwise the last."""
-        shards = [Shard(design, labels, offsets)]
-        return self.fit_all(shards, n_labels, warm=warm, development=development, watch=watch)
-
     def fit_all(
         self,
         shards: Iterable[Shard],
@@ -204,9 +189,10 @@ class CRF:
         development: Callable[[ChainModel], float] | None = None,
         watch: Callable[[Progress], None] | None = None,
     ) -> tuple[ChainModel, TrainingReport]:
-        """The same for data in shards, which are gone through several times.
+        """Train on shards, which are gone through several times.
 
-        With a shelf, what training makes of them is kept there, and one of them at a time is in memory.
+        shelf        what training makes of them is kept there, so that one of them at a time is in memory
+        development  scores a model, higher is better: the best iterate is kept, not the last
         """
         begun = time.perf_counter()
         layout, observed = observe_all(
@@ -214,10 +200,9 @@ class CRF:
         )
         sample = Sample(shards, layout, observed, shelf)
         tracker = _Tracker(layout, development, watch, begun)
-        trainer = self._trainer()
         with threadpool_limits(1, user_api="blas"):
             start = np.zeros(layout.size) if warm is None else warm.weights(layout)
-            result = trainer.train(sample, start, tracker)
+            result = self._train(sample, start, tracker)
         weights, value = result.weights, result.value
         if tracker.best is not None:
             weights, value = tracker.best, tracker.history[tracker.best_iteration - 1].objective
@@ -227,38 +212,22 @@ class CRF:
             evaluations=result.evaluations,
             seconds=time.perf_counter() - begun,
             status=result.status,
-            features=int(np.count_nonzero(weights)) if trainer.sparse else layout.size,
+            features=int(np.count_nonzero(weights)) if self.optimiser.sparse else layout.size,
             attributes=len(layout.feature) - 1,
             best_iteration=tracker.best_iteration or result.iterations,
             development=tracker.top if development else None,
             history=tracker.history,
         )
         model = ChainModel(layout, weights)
-        return (model.pruned() if trainer.sparse else model), report
+        return (model.pruned() if self.optimiser.sparse else model), report
 
-    def _trainer(self) -> Trainer:
-        if isinstance(self.optimiser, LBFGS):
-            return _FullBatch(self.optimiser, self.threads, self.precision)
-        return self.optimiser
-
-
-@dataclass(frozen=True)
-class _FullBatch:
-    """L-BFGS or OWL-QN on the objective of all sequences together."""
-
-    optimiser: LBFGS
-    threads: int
-    precision: type[np.floating]
-
-    @property
-    def sparse(self) -> bool:
-        return self.optimiser.c1 > 0
-
-    def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
-        objective = ChainObjective(
-            sample, c2=self.optimiser.c2, threads=self.threads, precision=self.precision
-        )
-        scale = curvature_scale(sample.observed, self.optimiser.c2)
+    def _train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
+        """The trainer's result; L-BFGS and OWL-QN work on the objective of all sequences together."""
+        if not isinstance(self.optimiser, LBFGS):
+            return self.optimiser.train(sample, start, callback)
+        c2 = self.optimiser.c2
+        objective = ChainObjective(sample, c2=c2, threads=self.threads, precision=self.precision)
+        scale = curvature_scale(sample.observed, c2)
         return self.optimiser.minimise(objective, start, scale=scale, callback=callback)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +38,10 @@ class Perceptron:
     of labels that were wrong during the epoch.
     """
 
+    sparse: ClassVar[bool] = True
+
     max_iterations: int = 10
     random_state: int = 0
-
-    @property
-    def sparse(self) -> bool:
-        return True
 
     def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
         return _PerceptronRun(self, sample, start).loop(self.max_iterations, callback)
@@ -58,6 +57,8 @@ class AdaGrad:
     earlier ones by no more than the share delta, or after max_iterations epochs.
     """
 
+    sparse: ClassVar[bool] = False
+
     c2: float = 1.0
     max_iterations: int = 20
     period: int = 10
@@ -65,10 +66,6 @@ class AdaGrad:
     random_state: int = 0
     batch: int = 8
     rate: float = 0.3
-
-    @property
-    def sparse(self) -> bool:
-        return False
 
     def train(self, sample: Sample, start: NDArray[np.float64], callback: Callback) -> Result:
         return _AdaGradRun(self, sample, start).loop(self.max_iterations, callback)
@@ -116,9 +113,9 @@ class _Run(ABC):
     def epoch(self) -> float:
         """Go through all sequences once; gives the objective."""
 
-    @abstractmethod
     def weights(self) -> NDArray[np.float64]:
         """The weights so far, a new array."""
+        return flat(self.layout, self.current)
 
     @abstractmethod
     def converged(self) -> bool: ...
@@ -138,7 +135,7 @@ class _PerceptronRun(_Run):
         return float(wrong)
 
     def weights(self) -> NDArray[np.float64]:
-        return flat(self.layout, self.current) - flat(self.layout, self.sums) / max(1, self.seen)
+        return super().weights() - flat(self.layout, self.sums) / max(1, self.seen)
 
     def converged(self) -> bool:
         return self.history[-1] == 0
@@ -163,9 +160,6 @@ class _AdaGradRun(_Run):
             )
         weights = self.weights()
         return loss + self.options.c2 * float(weights @ weights)
-
-    def weights(self) -> NDArray[np.float64]:
-        return flat(self.layout, self.current)
 
     def converged(self) -> bool:
         period = self.options.period

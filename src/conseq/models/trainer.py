@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.features.design import Design
 from conseq.models.layout import Layout, Observed, Shard
 from conseq.optimise.lbfgs import Callback, Result
 from conseq.shelf import Arrays, Shelf, Shelved, Storable
@@ -31,18 +30,6 @@ class Sample:
     layout: Layout
     observed: Observed
     shelf: Shelf | None = None
-
-    @classmethod
-    def of(
-        cls,
-        design: Design,
-        labels: NDArray[np.int32],
-        offsets: NDArray[np.int64],
-        layout: Layout,
-        observed: Observed,
-    ) -> Sample:
-        """Of data that is one shard."""
-        return cls([Shard(design, labels, offsets)], layout, observed)
 
     def keep(self, things: Iterable[T], load: Callable[[Arrays], T]) -> Sequence[T] | Shelved[T]:
         """What a trainer makes of the shards, in memory or on the shelf; `load` makes it of its arrays."""

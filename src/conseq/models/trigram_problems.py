@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.program import Program
-from conseq.kernels.csinf import LEFT, OUTSIDE, RIGHT, SINGLE, TRIGRAM
-from conseq.models.trigrams import Predictions
+from conseq.models.trigrams import LEFT, OUTSIDE, RIGHT, SINGLE, TRIGRAM, Predictions
 from conseq.potentials import Potentials
 from conseq.problem import Problem
 

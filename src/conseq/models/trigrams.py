@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from conseq.corpus import Corpus
 from conseq.errors import DataError, ScoreError
 from conseq.kernels import csinf as kernel
-from conseq.kernels.csinf import OUTSIDE
 from conseq.models.distributions import Distributions
 from conseq.threads import balanced, map_chunks
 from conseq.vocabulary import Vocabulary
@@ -32,6 +31,14 @@ from conseq.vocabulary import Vocabulary
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
+
+OUTSIDE = -1
+"""No label: a boundary mark, or a token beyond the ends."""
+SPANS = ((0, 3), (0, 2), (1, 3), (0, 1), (1, 2), (2, 3))
+"""The constraints of a trigram are its n-grams: from which of its places up to which."""
+TRIGRAM, LEFT, RIGHT, SINGLE = 0, 1, 2, 3
+"""Columns of weights: the trigram, its bigrams, the first of its unigrams."""
+TOKENS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +111,16 @@ class Predictions:
     labels: Vocabulary  # [Y]
     offsets: Ints  # [N+1]
     predicted: Ids  # [T,3], OUTSIDE for boundary marks and beyond the ends
-    weights: Floats  # [T,6], of the constraints of `kernels/csinf.py`; 0 for those that are dropped
+    weights: Floats  # [T,6], of the constraints (SPANS); 0 for those that are dropped
     confidence: Floats  # [T], the share of the predicted trigram
     domain: Ids  # [T,3], the labels proposed for a token, its own trigram's first; then OUTSIDE
     sizes: Ints  # [T], how many they are
 
     @classmethod
-    def of(
-        cls, classes: TrigramClasses, found: Distributions, offsets: ArrayLike, threads: int = 1
-    ) -> Predictions:
+    def of(cls, classes: TrigramClasses, found: Distributions, offsets: ArrayLike) -> Predictions:
         """From the answers of a base whose classes are the numbers of trigram classes.
+
+        weight of an n-gram = Σ share of the classes that have the same labels as the winner at its places
 
         Of the constraints of a predicted trigram (itself, its bigrams, its unigrams) those are dropped that
         reach beyond the ends of the sequence or have a boundary mark inside it.
@@ -122,16 +129,15 @@ class Predictions:
         n_tokens = len(found)
         if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != n_tokens:
             raise ScoreError(f"offsets must rise from 0 to the {n_tokens} tokens that were classified")
-        parts = np.ascontiguousarray(classes.parts[_numbers(found, len(classes))])
-        said = kernel.Found(found.indptr, found.cls, found.share, found.winner)
-        predicted, domain = np.empty((n_tokens, 3), np.int32), np.empty((n_tokens, 3), np.int32)
-        weights, sizes = np.empty((n_tokens, 6)), np.empty(n_tokens, np.int64)
-
-        def work(first: int, last: int) -> None:
-            kernel.weigh(said, parts, bounds, first, last, predicted, weights)
-            kernel.propose(predicted, bounds, first, last, domain, sizes)
-
-        map_chunks(work, balanced(bounds, threads), threads)
+        parts = classes.parts[_numbers(found, len(classes))]
+        beyond = _trigrams(np.zeros(n_tokens, dtype=np.int32), bounds) == OUTSIDE
+        predicted = np.where(beyond, OUTSIDE, parts[found.winner]).astype(np.int32)
+        row = np.repeat(np.arange(n_tokens), np.diff(found.indptr))
+        same, weights = parts[found.cls] == parts[found.winner[row]], np.empty((n_tokens, len(SPANS)))
+        for c, (a, b) in enumerate(SPANS):
+            agreeing = np.bincount(row, found.share * same[:, a:b].all(axis=1), n_tokens)
+            weights[:, c] = np.where((predicted[:, a:b] == OUTSIDE).any(axis=1), 0.0, agreeing)
+        domain, sizes = _domain(_proposed(predicted))
         return cls(classes.labels, bounds, predicted, weights, found.confidence, domain, sizes)
 
     def sharpened(self, sharpness: float) -> Predictions:
@@ -177,14 +183,36 @@ class Predictions:
 
     def solve(self, threads: int = 1) -> tuple[Ids, Floats]:
         """The labels of `csinf`, [T], and the weight that they satisfy, [N]."""
-        labels, totals = np.empty(self.n_tokens, dtype=np.int32), np.empty(len(self))
-        arrays = self.predicted, self.weights, self.domain, self.sizes, self.offsets
+        places, totals = np.empty(self.n_tokens, dtype=np.int64), np.empty(len(self))
 
         def work(first: int, last: int) -> None:
-            kernel.solve(*arrays, first, last, labels, totals)
+            bounds = self.offsets[first : last + 1]
+            part = slice(int(bounds[0]), int(bounds[-1]))
+            kernel.solve(self._gains(part), bounds - bounds[0], places[part], totals[first:last])
 
-        map_chunks(work, balanced(self.offsets, threads), threads)
-        return labels, totals
+        parts = max(threads, self.n_tokens // TOKENS_AT_ONCE)
+        map_chunks(work, balanced(self.offsets, parts), threads)
+        return self.domain[np.arange(self.n_tokens), places], totals
+
+    def _gains(self, part: slice) -> Floats:
+        """What the labels number i, j, k proposed for the tokens t−2, t−1, t satisfy that those before t do
+        not, for tokens of whole sequences, [·,3,3,3]; −inf where there is no label number k.
+
+        What is taken from a token of another sequence weighs nothing, for it has OUTSIDE at its place.
+        """
+        here, weights, own = self.predicted[part], self.weights[part], self.domain[part]
+        before, held = np.roll(here, 1, axis=0), np.roll(weights, 1, axis=0)  # the trigram of t−1
+        previous = np.roll(own, 1, axis=0)
+        first, middle, last = before.T[:, :, None] == (np.roll(own, 2, axis=0), previous, own)
+        left, right = here.T[:2, :, None] == (previous, own)
+        after = np.roll(here[:, 0], -1)[:, None] == own
+        single = np.roll(weights[:, SINGLE], -1)[:, None] * after
+        single = single + weights[:, SINGLE + 1, None] * right + held[:, SINGLE + 2, None] * last
+        ends, begins = middle[:, :, None] & last[:, None, :], left[:, :, None] & right[:, None, :]
+        double = held[:, RIGHT, None, None] * ends + weights[:, LEFT, None, None] * begins
+        triple = held[:, TRIGRAM, None, None, None] * (first[:, :, None, None] & ends[:, None])
+        gains = triple + (double + single[:, None, :])[:, None]
+        return np.where((own == OUTSIDE)[:, None, None, :], -np.inf, gains)
 
     def oracle(self, gold: ArrayLike) -> Ids:
         """The right label (gold[T], as `TrigramClasses.label_ids` gives them) wherever a trigram proposes it.
@@ -210,16 +238,28 @@ class Predictions:
 
     def _proposals(self) -> tuple[Ids, Floats]:
         """What the token's own trigram, the one before and the one after propose, and how sure they are."""
-        n = self.n_tokens
-        proposed, confidence = np.full((n, 3), OUTSIDE, dtype=np.int32), np.zeros((n, 3))
-        sequence = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        for column, (shift, place) in enumerate(((0, 1), (-1, 2), (1, 0))):
-            source = np.arange(n) + shift
-            inside = (source >= 0) & (source < n)
-            inside[inside] = sequence[source[inside]] == sequence[inside]
-            proposed[inside, column] = self.predicted[source[inside], place]
-            confidence[inside, column] = self.confidence[source[inside]]
+        proposed, sure = _proposed(self.predicted), self.confidence
+        confidence = np.stack([sure, np.roll(sure, 1), np.roll(sure, -1)], axis=1)
         return proposed, np.where(proposed == OUTSIDE, -np.inf, confidence)
+
+
+def _proposed(predicted: Ids) -> Ids:
+    """What each token's own trigram, the one before and the one after say of it, [T,3].
+
+    Those of other sequences have OUTSIDE for it.
+    """
+    first, middle, last = predicted.T
+    return np.stack([middle, np.roll(last, 1), np.roll(first, -1)], axis=1)
+
+
+def _domain(proposed: Ids) -> tuple[Ids, Ints]:
+    """The different labels of each row, first ones first, then OUTSIDE, [T,3], and how many they are, [T]."""
+    own, before, after = proposed.T
+    new = proposed != OUTSIDE
+    new[:, 1] &= before != own
+    new[:, 2] &= (after != own) & (after != before)
+    order = np.argsort(~new, axis=1, kind="stable")
+    return np.take_along_axis(np.where(new, proposed, OUTSIDE), order, axis=1), new.sum(axis=1)
 
 
 def check_sharpness(sharpness: float) -> None:

@@ -67,6 +67,11 @@ class LBFGS:
     epsilon: float = 1e-5
     max_linesearch: int = 20
 
+    @property
+    def sparse(self) -> bool:
+        """Whether many weights end at 0."""
+        return self.c1 > 0
+
     def minimise(
         self,
         objective: Objective,

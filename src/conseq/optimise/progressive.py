@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -121,12 +122,13 @@ def progressive_sampling(
     plan = schedule(n, first, rounds)
     if len(settings) == 1:
         return Search(settings[0], None, "finished", ())
-    run = _Run(settings, trial, plan, n, seed, watch)
+    order = np.random.default_rng(seed).permutation(n)
+    tried: list[list[Trial[S]]] = []
     try:
-        run.loop()
+        _try_in_rounds(settings, trial, plan, order, watch, tried)
     except KeyboardInterrupt:
-        return run.search("interrupted")
-    return run.search("finished")
+        return _search(plan, tried, "interrupted")
+    return _search(plan, tried, "finished")
 
 
 def schedule(n: int, first: float = FIRST, rounds: int = 1) -> list[tuple[int, int]]:
@@ -155,7 +157,8 @@ def usual_rounds(settings: int, n: int, first: float = FIRST) -> int:
     (4, 2, 1)
     """
     start, last = _ends(n, first)
-    return 1 + max(0, min(_log2_up(settings) - 1, int(math.log2(last / start))))
+    halvings = (settings - 1).bit_length()
+    return 1 + max(0, min(halvings - 1, int(math.log2(last / start))))
 
 
 def survivors(scores: Sequence[float], rounds: int) -> list[int]:
@@ -175,71 +178,59 @@ def survivors(scores: Sequence[float], rounds: int) -> list[int]:
     return [i for i, score in enumerate(scores) if score >= bar and score > lowest]
 
 
-class _Run(Generic[S]):
-    """The state of one search."""
+def _try_in_rounds(
+    settings: Sequence[S],
+    trial: Callable[[S, Indices, Indices], float],
+    plan: list[tuple[int, int]],
+    order: Indices,
+    watch: Callable[[Trial[S]], None] | None,
+    tried: list[list[Trial[S]]],
+) -> None:
+    """Put the trials of each round into `tried`, until one setting is left or the plan is done."""
+    train, test = order[: plan[-1][0]], order[plan[-1][0] :]
+    left = list(range(len(settings)))
+    for k, (n_train, n_test) in enumerate(plan):
+        if len(left) == 1:
+            return
+        samples = np.sort(train[:n_train]), np.sort(test[:n_test])
+        tried.append([])
+        for done, number in enumerate(left, start=1):
+            score, reason = _outcome(partial(trial, settings[number], *samples))
+            place = (k + 1, len(plan), done, len(left))
+            tried[-1].append(Trial(*place, number, settings[number], score, reason))
+            if watch is not None:
+                watch(tried[-1][-1])
+        left = _going_on(tried[-1], len(plan) - k)
 
-    def __init__(
-        self,
-        settings: Sequence[S],
-        trial: Callable[[S, Indices, Indices], float],
-        plan: list[tuple[int, int]],
-        n: int,
-        seed: int,
-        watch: Callable[[Trial[S]], None] | None,
-    ) -> None:
-        self.settings, self.trial, self.plan, self.watch = settings, trial, plan, watch
-        order = np.random.default_rng(seed).permutation(n)
-        largest = plan[-1][0]
-        self.train, self.test = order[:largest], order[largest:]
-        self.left = list(range(len(settings)))
-        self.rounds: list[Round[S]] = []
-        self.trials: list[Trial[S]] = []  # of the round that is running
 
-    def loop(self) -> None:
-        for k, (train, test) in enumerate(self.plan):
-            if len(self.left) == 1:
-                return
-            self.try_all(k, np.sort(self.train[:train]), np.sort(self.test[:test]))
-            done, self.trials = Round(train, test, tuple(self.trials)), []
-            self.rounds.append(done)
-            self.left = self.going_on(done, len(self.plan) - k)
+def _outcome(trial: Callable[[], float]) -> tuple[float | None, str]:
+    """A score, or why there is none."""
+    try:
+        score = float(trial())
+    except ConseqError as error:
+        return None, str(error)
+    return (None, "its score is not a number") if math.isnan(score) else (score, "")
 
-    def going_on(self, done: Round[S], rounds: int) -> list[int]:
-        """The numbers of the settings that survive a round."""
-        scored = [(one.number, one.score) for one in done.trials if one.score is not None]
-        if not scored:
-            first = done.trials[0]
-            raise ConseqError(
-                f"none of the {len(done.trials)} settings can be used; {first.setting}: {first.reason}"
-            )
-        return [scored[i][0] for i in survivors([score for _, score in scored], rounds)]
 
-    def try_all(self, k: int, train: Indices, test: Indices) -> None:
-        for done, number in enumerate(self.left, start=1):
-            score, reason = self.outcome(self.settings[number], train, test)
-            place = (k + 1, len(self.plan), done, len(self.left))
-            self.trials.append(Trial(*place, number, self.settings[number], score, reason))
-            if self.watch is not None:
-                self.watch(self.trials[-1])
+def _going_on(trials: Sequence[Trial[S]], rounds: int) -> list[int]:
+    """The numbers of the settings that survive a round."""
+    scored = [(one.number, one.score) for one in trials if one.score is not None]
+    if not scored:
+        first = trials[0]
+        raise ConseqError(f"none of the {len(trials)} settings can be used; {first.setting}: {first.reason}")
+    return [scored[i][0] for i in survivors([score for _, score in scored], rounds)]
 
-    def outcome(self, setting: S, train: Indices, test: Indices) -> tuple[float | None, str]:
-        try:
-            score = float(self.trial(setting, train, test))
-        except ConseqError as error:
-            return None, str(error)
-        return (None, "its score is not a number") if math.isnan(score) else (score, "")
 
-    def search(self, status: str) -> Search[S]:
-        """The best of the last finished round, else of what there is of the first; not what failed later."""
-        rounds = list(self.rounds)
-        if self.trials:
-            rounds.append(Round(*self.plan[len(rounds)], tuple(self.trials)))
-        failed = {one.number for done in rounds for one in done.trials if one.score is None}
-        for done in reversed(self.rounds or rounds):
-            best = _best([one for one in done.trials if one.number not in failed])
-            if best is not None:
-                return Search(best.setting, best.score, status, tuple(rounds))
-        raise KeyboardInterrupt  # before anything was found
+def _search(plan: list[tuple[int, int]], tried: list[list[Trial[S]]], status: str) -> Search[S]:
+    """The best of the last finished round, else of what there is of the first; not what failed later."""
+    rounds = [Round(*sizes, tuple(trials)) for sizes, trials in zip(plan, tried, strict=False) if trials]
+    finished = [done for done in rounds if len(done.trials) == done.trials[0].of]
+    failed = {one.number for done in rounds for one in done.trials if one.score is None}
+    for done in reversed(finished or rounds):
+        best = _best([one for one in done.trials if one.number not in failed])
+        if best is not None:
+            return Search(best.setting, best.score, status, tuple(rounds))
+    raise KeyboardInterrupt  # before anything was found
 
 
 def _best(trials: Sequence[Trial[S]]) -> Trial[S] | None:
@@ -262,8 +253,3 @@ def _ends(n: int, first: float) -> tuple[int, int]:
 
 def _nearest(x: float) -> int:
     return int(x + 0.5)
-
-
-def _log2_up(x: int) -> int:
-    """The least k with 2^k ≥ x."""
-    return (x - 1).bit_length()

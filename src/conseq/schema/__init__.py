@@ -12,7 +12,7 @@ No other part of conseq knows what `B-` means.
 Axes: T tokens, N sequences, Y labels, L levels (1 unless hierarchical), P segment types.
 """
 
-from conseq.schema.conversion import convert, convert_column, convert_ids
+from conseq.schema.conversion import convert, convert_column
 from conseq.schema.core import Schema
 from conseq.schema.scheme import AUTO, OUTSIDE, Scheme, detect_scheme, parse_label
 from conseq.schema.spans import MODES, Span, SpanArrays, read_freely
@@ -28,7 +28,6 @@ __all__ = [
     "SpanArrays",
     "convert",
     "convert_column",
-    "convert_ids",
     "detect_scheme",
     "parse_label",
     "read_freely",

@@ -1,6 +1,6 @@
 """Labels of one scheme → labels of another, by reading the segments as conlleval does and writing them anew.
 
-    ids[T], vocabulary, offsets[N+1] ─→ (first?, last?, touches?) per token ─→ letter ─→ ids[T], vocabulary
+    Column of ids[T], offsets[N+1] ─→ (first?, last?, touches?) per token ─→ letter ─→ Column of ids[T]
 
 Flat labels only.  Broken input is mended on the way: I- after O becomes B- in BIO.
 """
@@ -8,12 +8,11 @@ Flat labels only.  Broken input is mended on the way: I- after O becomes B- in B
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import Field, replace
-from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import Column
 from conseq.errors import SchemaError
 from conseq.schema.scheme import LETTER_FOR, Scheme
 from conseq.schema.spans import Neighbours
@@ -24,21 +23,6 @@ VARIANTS = 8
 """Combinations of first, last and touching; see LETTER_FOR."""
 
 
-class LabelColumn(Protocol):
-    """A dataclass of ids[T] and their vocabulary, such as corpus.Column (which stands above this layer)."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    @property
-    def ids(self) -> NDArray[np.int32]: ...
-
-    @property
-    def vocabulary(self) -> Vocabulary: ...
-
-
-AnyColumn = TypeVar("AnyColumn", bound=LabelColumn)
-
-
 def convert(labels: Sequence[str], source: Scheme | str, target: Scheme | str) -> list[str]:
     """The labels of one sequence in another scheme.
 
@@ -47,30 +31,15 @@ def convert(labels: Sequence[str], source: Scheme | str, target: Scheme | str) -
     >>> convert(["B-PER", "I-PER", "B-PER", "O"], "bio", "bioes")
     ['B-PER', 'E-PER', 'S-PER', 'O']
     """
-    vocabulary, ids = Vocabulary.build(labels)
-    ids, vocabulary = convert_ids(ids, vocabulary, np.array([0, len(ids)]), source, target)
-    return vocabulary.decode(ids)
+    return convert_column(Column.of(labels), np.array([0, len(labels)]), source, target).strings()
 
 
-def convert_column(
-    column: AnyColumn, offsets: NDArray, source: Scheme | str, target: Scheme | str
-) -> AnyColumn:
+def convert_column(column: Column, offsets: NDArray, source: Scheme | str, target: Scheme | str) -> Column:
     """A corpus' label column in another scheme; unlabelled tokens ('') stay so and count as outside."""
-    ids, vocabulary = convert_ids(column.ids, column.vocabulary, offsets, source, target)
-    return replace(column, ids=ids, vocabulary=vocabulary)
-
-
-def convert_ids(
-    ids: NDArray[np.int32],
-    vocabulary: Vocabulary,
-    offsets: NDArray,
-    source: Scheme | str,
-    target: Scheme | str,
-) -> tuple[NDArray[np.int32], Vocabulary]:
-    """Label ids of all sequences in another scheme, with the vocabulary of the new labels."""
     source, target = Scheme.of(source), Scheme.of(target)
     if source is target:
-        return ids, vocabulary
+        return column
+    ids, vocabulary = column.ids, column.vocabulary
     tables = LabelTables.build(vocabulary.names, source)
     _check(tables, target)
     near = Neighbours.of(ids, offsets, tables.n_labels)
@@ -102,11 +71,11 @@ def _rename(
     return list(index), renamed
 
 
-def _in_order_of_sight(ids: NDArray[np.int32], names: list[str]) -> tuple[NDArray[np.int32], Vocabulary]:
+def _in_order_of_sight(ids: NDArray[np.int32], names: list[str]) -> Column:
     """Leave out the names that do not occur and number the others as they first appear."""
     first = np.full(len(names), len(ids))
     first[ids[::-1]] = np.arange(len(ids))[::-1]  # of several values for one place the last one stays
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(ids))]
     place = np.zeros(len(names), dtype=np.int32)
     place[order] = np.arange(len(order))
-    return place[ids], Vocabulary(names[i] for i in order)
+    return Column(place[ids], Vocabulary(names[i] for i in order))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from conseq.errors import SchemaError
 from conseq.schema.scheme import AUTO, UNLABELLED, Scheme, detect_scheme
-from conseq.schema.spans import CONLLEVAL, Span, SpanArrays, read_spans, span_pattern
+from conseq.schema.spans import CONLLEVAL, Span, SpanArrays, SpanPattern, read_spans, span_patterns
 from conseq.schema.tables import Bools, LabelTables
 from conseq.schema.writing import write_spans
 from conseq.vocabulary import UNSEEN, Vocabulary
@@ -48,9 +48,7 @@ class Schema:
             raise SchemaError(f"label {twice!r} is listed twice; list each label once")
         if UNLABELLED in self.labels:
             raise SchemaError("a label is the empty string, which marks unlabelled tokens; leave it out")
-        self.__dict__["tables"] = LabelTables.build(
-            self.labels, self.scheme
-        )  # raises if a label does not fit
+        _ = self.tables  # raises if a label does not fit
 
     @classmethod
     def infer(
@@ -217,19 +215,17 @@ class Schema:
         self.encode(labels)
         return labels
 
-    def span_pattern(self, start: int, end: int, type: str) -> tuple[Bools, Bools, Bools]:
-        """The labels allowed at start−1, [Y], at start … end−1, [end−start, Y], and at end, [Y].
+    def span_patterns(self, start: int, end: int, type: str, legal: bool = False) -> list[SpanPattern]:
+        """Each: the labels allowed at start−1, [Y], at start … end−1, [end−start, Y], and at end, [Y].
 
-        A legal labelling has exactly this segment if and only if it keeps to all three (beyond the ends
-        of the sequence there is nothing to keep to).  In IOB1 the first label depends on the one before,
-        so there are no such sets.
+        A labelling has exactly this segment if and only if it keeps to all three sets of one of them, and
+        never keeps to two (beyond the ends of the sequence there is nothing to keep to). With `legal` those
+        that no legal labelling keeps to are left out, as a segment that begins with an I- in BIO.
 
-        >>> before, inside, after = Schema(["O", "B-x", "I-x"], "bio").span_pattern(3, 5, "x")
+        >>> [(_, inside, after)] = Schema(["O", "B-x", "I-x"], "bio").span_patterns(3, 5, "x", legal=True)
         >>> inside.astype(int).tolist(), after.astype(int).tolist()
         ([[0, 1, 0], [0, 0, 1]], [1, 1, 0])
         """
-        if self.scheme is Scheme.IOB1:
-            raise SchemaError("a segment in iob1 has no fixed labels; convert the labels to bio first")
         if end <= start:
             raise SchemaError(f"a segment from {start} to {end} has no tokens; give start < end")
-        return span_pattern(self.tables, end - start, self.type_id(type))
+        return span_patterns(self.tables, end - start, self.type_id(type), legal)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -145,18 +146,52 @@ def _is_leaf(tables: LabelTables, neighbours: Neighbours, start: Ints, end: Ints
     return leaf
 
 
-def span_pattern(tables: LabelTables, length: int, type_id: int) -> tuple[Bools, Bools, Bools]:
-    """Which labels may stand before, at each token of, and after a segment; [Y], [length, Y], [Y]."""
+SpanPattern = tuple[Bools, Bools, Bools]
+"""Which labels may stand before, at each token of, and after a segment; [Y], [length, Y], [Y]."""
+
+
+def span_patterns(tables: LabelTables, length: int, type_id: int, legal: bool = False) -> list[SpanPattern]:
+    """Patterns of which a labelling, legal or not, keeps to exactly one if it has the segment, else to none.
+
+    With `legal` those that no legal labelling keeps to are left out.
+    """
+    member, continuing, going_on, begins, ends = _ways(tables, type_id, legal)
+    patterns = []
+    for before, first in begins:
+        for last, after in ends:
+            inside = np.empty((length, tables.n_labels), dtype=bool)
+            inside[:] = member
+            inside[1:] &= continuing
+            inside[:-1] &= going_on
+            inside[0] &= first
+            inside[-1] &= last
+            if inside[0].any() and inside[-1].any():
+                patterns.append((before, inside, after))
+    return patterns
+
+
+Pairs = list[tuple[Bools, Bools]]
+
+
+@lru_cache(maxsize=1024)
+def _ways(tables: LabelTables, type_id: int, legal: bool) -> tuple[Bools, Bools, Bools, Pairs, Pairs]:
+    """How a segment of a type can begin (labels before, first labels) and end (last labels, labels after).
+
+    Of two neighbours p, c in the type, a segment begins at c if and only if c opens or p closes one (at this
+    level or above). So it begins with a label that opens, whatever stands before, or else after one that is
+    not in the type or closes; and ends with one that closes, whatever follows, or else before one that is not
+    in the type or opens. First come the labels in the type, those that do not open, those that do not close.
+    """
     k = tables.type_level[type_id]
     member = tables.path[k, :-1] == type_id
-    continuing = member & ~tables.opens[: k + 1, :-1].any(axis=0)
+    opening = member & tables.opens[: k + 1, :-1].any(axis=0)
+    closing = member & tables.closes[: k + 1, :-1].any(axis=0)
+    going_on, continuing = member & ~closing, member & ~opening
     anything = np.ones(tables.n_labels, dtype=bool)
-    inside = np.tile(continuing, (length, 1))
-    if tables.scheme is Scheme.PLAIN:
-        return ~member, inside, ~member
-    inside[0] = member & tables.opens[k, :-1]
-    if tables.scheme is Scheme.BIO:
-        return anything, inside, ~continuing
-    inside[:-1] &= ~tables.closes[k, :-1]
-    inside[-1] &= tables.closes[k, :-1]
-    return anything, inside, anything
+    begins = [(anything, opening), (~going_on, continuing)]
+    ends = [(closing, anything), (going_on, ~continuing)]
+    if legal:  # beyond the ends of a sequence, too, nothing but what may stand there
+        step = tables.legal
+        begins = [(p, c) for p, c in begins if step[np.append(p, True)][:, np.append(c, False)].any()]
+        ends = [(p, c) for p, c in ends if step[np.append(p, False)][:, np.append(c, True)].any()]
+    return member, continuing, going_on, begins, ends

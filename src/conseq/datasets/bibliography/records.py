@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from conseq.datasets.bibliography import venues
+from conseq.datasets.bibliography.subjects import SUBJECTS
 from conseq.datasets.bibliography.titles import book_title, title
 from conseq.datasets.bibliography.venues import Setting, write
 from conseq.datasets.people import Person, people
 from conseq.datasets.template import draw
 from conseq.datasets.words import venues as words
-from conseq.datasets.words.subjects import SUBJECTS
 
 ALWAYS = 1.0
 

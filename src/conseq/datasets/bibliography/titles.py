@@ -7,13 +7,16 @@ from collections.abc import Callable
 from random import Random
 
 from conseq.datasets.bibliography.names import FORMS
+from conseq.datasets.bibliography.subjects import SUBJECTS, Subject
 from conseq.datasets.people import invented_surname, person, surname
 from conseq.datasets.template import draw, expand
 from conseq.datasets.words import phrasing, places
-from conseq.datasets.words.subjects import SUBJECTS, Subject
 
 _SENTENCE_START = re.compile(r"(^|[:?] )([^\W\d_])")
 _WORD = re.compile(r"(?<![\w'-])[^\W\d_][\w'-]*")
+
+REGION_OF = dict(entry.split(", ") for entry in places.REGIONS)
+CITIES = tuple(REGION_OF)
 
 MAIN_TITLES = (phrasing.PLAIN_TITLES,) * 5 + (phrasing.LONG_TITLES,) * 2 + (phrasing.WITTY_TITLES,) * 3
 """Ways of phrasing the title of a paper, as often as they are used."""
@@ -33,7 +36,7 @@ def modified(rng: Random, subject: Subject) -> str:
 def invented_place(rng: Random) -> str:
     """A country or region that does not exist, or a real city."""
     if rng.random() < 0.4:
-        return rng.choice(places.CITIES)
+        return rng.choice(CITIES)
     return rng.choice(places.INVENTED_STARTS) + rng.choice(places.INVENTED_ENDS)
 
 
@@ -53,7 +56,7 @@ SLOTS: dict[str, Callable[[Random, Subject], str]] = {
     "doing": lambda rng, subject: draw(rng, phrasing.DOINGS),
     "group": lambda rng, subject: draw(rng, phrasing.GROUPS),
     "count": lambda rng, subject: rng.choice(phrasing.COUNTS),
-    "city": lambda rng, subject: rng.choice(places.CITIES),
+    "city": lambda rng, subject: rng.choice(CITIES),
     "place": lambda rng, subject: invented_place(rng),
     "year": lambda rng, subject: str(rng.randrange(1600, 2030)),
     "span": lambda rng, subject: span_of_years(rng),

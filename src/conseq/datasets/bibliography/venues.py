@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from random import Random
 
 from conseq.datasets.bibliography.names import FORMS
-from conseq.datasets.bibliography.titles import invented_place, modified, title_case
+from conseq.datasets.bibliography.subjects import SUBJECTS, Subject
+from conseq.datasets.bibliography.titles import CITIES, REGION_OF, invented_place, modified, title_case
 from conseq.datasets.people import person, surname
 from conseq.datasets.template import draw, expand
-from conseq.datasets.words import ordinal, places
+from conseq.datasets.words import ordinal
 from conseq.datasets.words import venues as words
-from conseq.datasets.words.subjects import SUBJECTS, Subject
+
+SHORT_WORDS = dict(entry.split() for entry in words.SHORT_WORDS)
 
 USUAL_JOURNALS = 8
 """How many journals of each subject exist in every sample; others are made up on the spot."""
@@ -26,14 +28,6 @@ class Setting:
     rng: Random
     subject: Subject
     year: int
-
-
-def _field(at: Setting) -> str:
-    return title_case(draw(at.rng, at.subject.fields))
-
-
-def _topic(at: Setting) -> str:
-    return title_case(modified(at.rng, at.subject))
 
 
 def _nth(at: Setting) -> str:
@@ -57,11 +51,11 @@ def _code(at: Setting) -> str:
 
 
 SLOTS: dict[str, Callable[[Setting], str]] = {
-    "Field": _field,
+    "Field": lambda at: title_case(draw(at.rng, at.subject.fields)),
     "Field2": lambda at: title_case(draw(at.rng, draw(at.rng, SUBJECTS).fields)),
-    "Topic": _topic,
+    "Topic": lambda at: title_case(modified(at.rng, at.subject)),
     "Topic2": lambda at: title_case(draw(at.rng, draw(at.rng, SUBJECTS).heads)),
-    "City": lambda at: at.rng.choice(places.CITIES),
+    "City": lambda at: at.rng.choice(CITIES),
     "Place": lambda at: invented_place(at.rng),
     "Person": lambda at: FORMS["First M. Last"](person(at.rng)),
     "Surname": lambda at: surname(at.rng),
@@ -111,8 +105,8 @@ def journal(at: Setting) -> str:
 
 def location(at: Setting) -> str:
     """A city, sometimes with its country or state."""
-    city = at.rng.choice(places.CITIES)
-    return f"{city}, {places.REGIONS[city]}" if at.rng.random() < 0.3 else city
+    city = at.rng.choice(CITIES)
+    return f"{city}, {REGION_OF[city]}" if at.rng.random() < 0.3 else city
 
 
 def abbreviate(name: str) -> str:
@@ -126,7 +120,7 @@ def abbreviate(name: str) -> str:
 
 
 def _short_word(word: str) -> str:
-    known = words.SHORT_WORDS.get(word.lower())
+    known = SHORT_WORDS.get(word.lower())
     if known or len(word) < 8 or not word.isalpha():
         return known or word
     return word[: round(0.6 * len(word))].rstrip("aeiou") + "."

@@ -11,7 +11,7 @@ from conseq.datasets.bibliography.titles import title_case
 from conseq.datasets.bibliography.venues import abbreviate
 from conseq.datasets.rendering import Piece
 from conseq.datasets.template import fill
-from conseq.datasets.words.venues import MONTHS
+from conseq.datasets.words import venues
 
 MONTH_SHARE = 0.5
 """How often a style that writes months writes one."""
@@ -74,7 +74,7 @@ def _people(record: Record, style: Style) -> dict[str, Piece]:
 def _date(date: Date, style: Style, rng: Random) -> str:
     if not style.month or rng.random() > MONTH_SHARE:
         return str(date.year)
-    month = MONTH_FORMS[style.month](MONTHS[date.month - 1])
+    month = MONTH_FORMS[style.month](venues.MONTHS[date.month - 1])
     return f"{month} {date.year}"
 
 

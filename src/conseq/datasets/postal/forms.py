@@ -34,6 +34,11 @@ def _labelled(values: dict[str, str]) -> Values:
     return {label: Piece(text, label) for label, text in values.items()}
 
 
+def _form(rng: Random, words: tuple[str, ...]) -> str:
+    """One of the forms of a word, such as Street/St/St."""
+    return rng.choice(draw(rng, words).split("/"))
+
+
 def some_recipient(rng: Random) -> Values:
     """A recipient, in one address of four."""
     return recipient(rng) if rng.random() < 0.25 else {}
@@ -56,11 +61,11 @@ def street(rng: Random) -> Values:
         return _labelled({"StreetName": rng.choice(streets.BARE_STREETS)})
     values = {"StreetName": parts.street_name(rng)}
     if x < 0.94:
-        values["StreetNamePostType"] = rng.choice(draw(rng, streets.STREET_TYPES))
+        values["StreetNamePostType"] = _form(rng, streets.STREET_TYPES)
     if rng.random() < 0.28:
-        values["StreetNamePreDirectional"] = rng.choice(draw(rng, streets.DIRECTIONS))
+        values["StreetNamePreDirectional"] = _form(rng, streets.DIRECTIONS)
     elif rng.random() < 0.1:
-        values["StreetNamePostDirectional"] = rng.choice(draw(rng, streets.DIRECTIONS))
+        values["StreetNamePostDirectional"] = _form(rng, streets.DIRECTIONS)
     return _labelled(values)
 
 

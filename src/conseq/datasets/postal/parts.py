@@ -6,11 +6,14 @@ from random import Random
 
 from conseq.datasets.people import invented_surname, person
 from conseq.datasets.template import draw
-from conseq.datasets.words import ordinal, places, streets
-from conseq.datasets.words.people import SURNAMES
-from conseq.datasets.words.venues import ORDINALS
+from conseq.datasets.words import ordinal, people, places, streets, venues
 
-STATE_OF = {short: (name, digit) for short, name, digit in places.STATES}
+STATE_OF = {short: (name, digit) for short, digit, name in (entry.split(" ", 2) for entry in places.STATES)}
+"""Abbreviation of a state → its name, and the first digit of its zip codes."""
+
+HONORIFICS = ("",) * 5 + streets.HONORIFICS
+SHOP_ENDS = ("",) * 4 + streets.SHOP_ENDS
+"""What may stand before a person's name and after that of a shop."""
 
 
 def house_number(rng: Random) -> str:
@@ -32,7 +35,7 @@ def street_name(rng: Random) -> str:
     if x < 0.72:
         return numbered_street(rng)
     if x < 0.84:
-        return rng.choice(SURNAMES) if rng.random() < 0.5 else invented_surname(rng)
+        return rng.choice(people.SURNAMES) if rng.random() < 0.5 else invented_surname(rng)
     return f"{rng.choice(places.TOWN_STARTS)} {rng.choice(places.TOWN_WORDS)}"
 
 
@@ -40,23 +43,24 @@ def numbered_street(rng: Random) -> str:
     """42nd, Fifth."""
     u = rng.random()
     k = 1 + int(120 * u * u)
-    if k <= len(ORDINALS) and rng.random() < 0.4:
-        return ORDINALS[k - 1]
+    if k <= len(venues.ORDINALS) and rng.random() < 0.4:
+        return venues.ORDINALS[k - 1]
     return ordinal(k)
 
 
 def town(rng: Random) -> tuple[str, str]:
     """A town and its state: a real pair, or a town that could be anywhere."""
     if rng.random() < 0.55:
-        return draw(rng, places.TOWNS)
+        name, _, state = draw(rng, places.TOWNS).rpartition(" ")
+        return name, state
     x = rng.random()
     if x < 0.45:
         name = rng.choice(places.TOWN_STARTS) + rng.choice(places.TOWN_TAILS)
     elif x < 0.75:
         name = f"{rng.choice(places.TOWN_STARTS)} {rng.choice(places.TOWN_WORDS)}"
     else:
-        name = f"{rng.choice(places.TOWN_LEADS)} {rng.choice(SURNAMES)}"
-    return name, rng.choice(places.STATES)[0]
+        name = f"{rng.choice(places.TOWN_LEADS)} {rng.choice(people.SURNAMES)}"
+    return name, rng.choice(tuple(STATE_OF))
 
 
 def zip_code(rng: Random, state: str) -> str:
@@ -70,11 +74,11 @@ def recipient(rng: Random) -> str:
     x = rng.random()
     if x < 0.35:
         who = person(rng)
-        return f"{rng.choice(streets.HONORIFICS)} {who.given[0]} {who.surname}".strip()
+        return f"{rng.choice(HONORIFICS)} {who.given[0]} {who.surname}".strip()
     if x < 0.5:
         return rng.choice(streets.SHOPS)
-    owner = draw(rng, streets.SHOP_OWNERS) if x < 0.8 else f"{rng.choice(SURNAMES)}'s"
-    return f"{owner} {draw(rng, streets.SHOP_TRADES)} {rng.choice(streets.SHOP_ENDS)}".strip()
+    owner = draw(rng, streets.SHOP_OWNERS) if x < 0.8 else f"{rng.choice(people.SURNAMES)}'s"
+    return f"{owner} {draw(rng, streets.SHOP_TRADES)} {rng.choice(SHOP_ENDS)}".strip()
 
 
 def unit(rng: Random) -> str:

@@ -1,28 +1,47 @@
-"""Word lists of the generators, written for them: a text block in → a tuple of words or phrases.
+"""Word lists of the generators, written for them: a file of this folder → tuples of words or phrases by name.
 
+A file has a name in capitals before each list, and lines of the list under it. A list with semicolons is cut
+at these and at line ends, others at white space. `#` begins a comment, on a line of its own or after a name.
 Every list is a plain tuple in a fixed order, so that a seeded draw gives the same word everywhere.
 """
 
 from __future__ import annotations
 
+from importlib.resources import files
+from types import SimpleNamespace
 
-def words(block: str) -> tuple[str, ...]:
-    """The words of a block, cut at white space.
 
-    >>> words('oak elm  ash')
-    ('oak', 'elm', 'ash')
+def sections(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The lists of a text with their names, in order.
+
+    >>> sections("TREES  # with leaves\\n  oak elm\\n  ash\\nTHINGS\\n  hash tables; file systems\\n")
+    [('TREES', ('oak', 'elm', 'ash')), ('THINGS', ('hash tables', 'file systems'))]
     """
-    return tuple(block.split())
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith(" "):
+            found[-1][1].append(line)
+        elif line and not line.startswith("#"):
+            found.append((line.split()[0], []))
+    return [(name, _cut("\n".join(lines))) for name, lines in found]
 
 
-def phrases(block: str) -> tuple[str, ...]:
-    """The phrases of a block, cut at semicolons and line ends.
-
-    >>> phrases('hash tables; file systems')
-    ('hash tables', 'file systems')
-    """
+def _cut(block: str) -> tuple[str, ...]:
+    if ";" not in block:
+        return tuple(block.split())
     cut = block.replace("\n", ";").split(";")
     return tuple(stripped for phrase in cut if (stripped := phrase.strip()))
+
+
+def read(name: str) -> str:
+    """The text of a file of this folder."""
+    return (files(__name__) / f"{name}.txt").read_text(encoding="utf-8")
+
+
+people, phrasing, places, streets, venues = (
+    SimpleNamespace(**dict(sections(read(name))))
+    for name in ("people", "phrasing", "places", "streets", "venues")
+)
 
 
 def ordinal(k: int) -> str:

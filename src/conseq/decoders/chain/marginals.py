@@ -72,6 +72,10 @@ class ChainPosterior:
         start + k for the L rows of `inside`, and `after` at start + L.
 
         Masks are bool[S], inside bool[L,S]. A neighbour that does not exist, or is None, imposes nothing.
+
+        >>> fair = ChainPosterior.of(Potentials.of(np.zeros((3, 2))))
+        >>> fair.span_probability(1, [True, False], [[False, True]], None)
+        0.25
         """
         first, masks = span_masks(self.potentials.unary.shape, start, before, inside, after)
         if len(masks) == 0:
@@ -98,23 +102,6 @@ def span_masks(
     if after is not None and stop < length:
         rows = np.vstack([rows, _mask("after", after, (size,))])
     return first, rows
-
-
-def span_probability(
-    potentials: Potentials,
-    i: int,
-    start: int,
-    before: ArrayLike | None,
-    inside: ArrayLike,
-    after: ArrayLike | None,
-) -> float:
-    """The probability of one span of sequence i; for many spans of one sequence keep its `ChainPosterior`.
-
-    >>> fair = Potentials.of(np.zeros((3, 2)))
-    >>> span_probability(fair, 0, 1, [True, False], [[False, True]], None)
-    0.25
-    """
-    return ChainPosterior.of(potentials, i).span_probability(start, before, inside, after)
 
 
 def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton, Linear
-from conseq.decoders.lattice.lattice import Lattice, label_groups, over_groups
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader, label_groups, over_groups
 from conseq.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -102,7 +103,7 @@ class Subproblem:
         assert isinstance(charge.primitive, Automaton)
         groups = label_groups(charge.primitive)
         plain, _, _ = over_groups(lattice, groups)
-        read = plain.under(plain.reader(problem, charge), most_states=most_states)
+        read = Reader.of(plain, problem, charge).product(most_states=most_states)
         return cls(read, groups[problem.label_of])
 
     @property

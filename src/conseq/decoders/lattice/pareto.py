@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.partial import Growth, PartialPaths
+from conseq.decoders.lattice.reader import Reader
 
 TIE = 1e-9
 """Costs that differ by no more than this times (1 + cost) are equal."""

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

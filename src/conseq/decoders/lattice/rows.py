@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton, Linear, Primitive
 from conseq.constraints.program import Charge
-from conseq.decoders.lattice.lattice import Lattice, Reader
+from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.reader import Reader
 from conseq.problem import Problem
 from conseq.solver import Assembly
 
@@ -42,7 +43,7 @@ def add_charge(assembly: Assembly, lattice: Lattice, edges: Ints, problem: Probl
         amounts = lattice.amounts(problem, charge.primitive)
         _add_sum(assembly, lattice, edges, charge.primitive, charge.penalty, amounts)
     else:
-        _add_automaton(assembly, edges, lattice.reader(problem, charge))
+        _add_automaton(assembly, edges, Reader.of(lattice, problem, charge))
 
 
 def least_violation(primitive: Primitive, length: int) -> float:

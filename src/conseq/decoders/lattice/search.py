@@ -55,6 +55,15 @@ class Found(NamedTuple):
         return self.path is not None or self.value == -np.inf
 
 
+class _Product(NamedTuple):
+    """What product states are made of."""
+
+    tracked: Tracked
+    additions: Additions
+    machines: kernel.Machines
+    dual: dual_kernel.Dual
+
+
 class Workspace:
     """Memory for product states that one thread uses again and again."""
 
@@ -137,36 +146,33 @@ class LatticeSearch:
             return Found(met, bound, work)
         sums.limits[:, MULTIPLIER] = dual.multipliers
         floor = max(self.floor, known, score if sums_only else -np.inf)
-        found = self._deepen(tracked, additions, machines, dual, bound, floor, most_states)
+        product = _Product(tracked, additions, machines, dual)
+        found = self._deepen(product, bound, floor, most_states)
         return found._replace(work=found.work + work, met=met, multipliers=better)
 
     def _read(self, tracked: Tracked) -> tuple[Additions, kernel.Machines]:
         """What the edges add to the counters, and the automata with the symbols that they read."""
-        steps, length, token = self.lattice.steps, self.lattice.n_tokens, self.problem.first_token
+        lattice, problem = self.lattice, self.problem
+        arrays, penalties = problem.program.arrays, problem.program.penalties
+        masks, token = arrays.counters.masks, problem.first_token
         additions = lattice_kernel.additions(
-            steps, length, tracked.counters, tracked.tables, tracked.masks, token
+            lattice.steps, lattice.n_tokens, tracked.counters, tracked.tables, masks, token
         )
-        automata, heads = tracked.automata, tracked.heads
-        read = np.empty((len(steps.pair), len(heads)), dtype=np.int16)
-        if len(heads):
-            pairs = (len(self.problem.schema) + 1) ** 2
-            lattice_kernel.symbols(steps, length, heads, automata.classes, automata.steps, pairs, token, read)
-        penalties = tracked.penalties
+        read = np.empty((len(lattice.steps.pair), len(tracked.machines)), dtype=np.int64)
+        for m, p in enumerate(tracked.machines.tolist()):
+            read[:, m] = lattice.reads(problem, problem.charges[p].primitive)
         machines = kernel.Machines(
-            steps.first, read, heads, penalties, automata.arcs, automata.cost, tracked.least
+            lattice.steps.first,
+            read,
+            tracked.heads,
+            penalties[tracked.machines],
+            arrays.automata.arcs,
+            arrays.automata.cost,
+            self.primitives.least,
         )
         return Additions(*additions), machines
 
-    def _deepen(
-        self,
-        tracked: Tracked,
-        additions: Additions,
-        machines: kernel.Machines,
-        dual: dual_kernel.Dual,
-        bound: float,
-        floor: float,
-        most_states: int,
-    ) -> Found:
+    def _deepen(self, product: _Product, bound: float, floor: float, most_states: int) -> Found:
         """Product states near the bound first, then further and further down to the floor.
 
         Their number usually doubles with every step down, so that all searches together cost little more
@@ -176,7 +182,7 @@ class LatticeSearch:
         work = last = 0.0
         while True:
             at = max(floor, bound - depth) if depth < DEEPEST else floor
-            found = self._unfold(tracked, additions, machines, dual, lowered(at), most_states)
+            found = self._unfold(product, lowered(at), most_states)
             work += found.work
             if found.path is not None or at == floor:
                 return found._replace(work=work)
@@ -185,27 +191,19 @@ class LatticeSearch:
             step *= 1 if found.work > 1.5 * last else 2 if found.work > last else 8
             depth, last = depth + step, found.work
 
-    def _unfold(
-        self,
-        tracked: Tracked,
-        additions: Additions,
-        machines: kernel.Machines,
-        dual: dual_kernel.Dual,
-        floor: float,
-        most_states: int,
-    ) -> Found:
+    def _unfold(self, product: _Product, floor: float, most_states: int) -> Found:
         """Product states down to the floor, in as much room as they need and may take."""
         lattice, room, work = self.lattice, max(1, min(FIRST_ROOM, most_states)), 0
-        graph = lattice.graph._replace(gains=dual.shifted)
+        graph = lattice.graph._replace(gains=product.dual.shifted)
         while True:
-            states, hashing = self.workspace.fit(room, tracked.width)
+            states, hashing = self.workspace.fit(room, product.tracked.width)
             state, last, value, count = kernel.search(
                 graph,
                 lattice.position,
-                dual.rest,
-                additions,
-                tracked.sums,
-                machines,
+                product.dual.rest,
+                product.additions,
+                product.tracked.sums,
+                product.machines,
                 floor,
                 states,
                 hashing,

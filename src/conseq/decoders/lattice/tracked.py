@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
-from threading import Lock
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -23,25 +22,24 @@ from numpy.typing import NDArray
 from conseq.constraints.program import Program
 from conseq.kernels.lattice_dual import FALLS, LIMIT, PENALTY, RISES
 from conseq.kernels.softdd import Effects
-from conseq.kernels.violations import Automata, Sums
+from conseq.kernels.violations import Sums
 from conseq.potentials import Potentials
+from conseq.threads import ForkLock
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 class Tracked(NamedTuple):
     """Some primitives of a program, for sequences of one length."""
 
-    counters: Ints  # [R,2]: row of `tables`, row of `masks` or −1
-    tables: Ints  # [·,(Y+1)²]
-    masks: NDArray[np.bool_]  # [·,T]
+    counters: Ints  # [R,2]: row of `tables`, row of the program's masks or −1
+    tables: Ints  # [·,(Y+1)²], what each step adds
     sums: Sums  # over these counters; their limits have the columns of `kernels/lattice_dual.py`
     settled: Ints  # which sums of the program these are
-    heads: Ints  # [M,6], of the automata, see `product_search.Machines`
-    penalties: Floats  # [M]
-    automata: Automata
-    least: Floats
+    machines: Ints  # [M], which primitives the automata are
+    heads: Ints  # [M,6], see `product_search.Machines`
 
     @property
     def width(self) -> int:
@@ -50,23 +48,14 @@ class Tracked(NamedTuple):
 
 
 class Primitives:
-    """The counters and automata of a program, for searches. `Primitives.of` gives a program's own, made
-    once."""
-
-    _lock: ClassVar[Lock] = Lock()
+    """The counters and automata of a program, for searches."""
 
     @classmethod
     def of(cls, program: Program) -> Primitives:
-        with cls._lock:
-            return cls._of(program)
-
-    @classmethod
-    def _of(cls, program: Program) -> Primitives:
+        """A program's own, made once."""
         if cls not in program.derived:
             origin = program.origin
-            program.derived[cls] = (
-                cls(program) if origin is None else cls._of(origin)._with_penalties(program)
-            )
+            program.derived[cls] = cls(program) if origin is None else cls.of(origin)._with_penalties(program)
         return program.derived[cls]
 
     def __init__(self, program: Program) -> None:
@@ -92,49 +81,37 @@ class Primitives:
 
     def select(self, primitives: Sequence[int], length: int) -> Tracked:
         """These primitives for a sequence of `length` tokens."""
-        with self._lock:
-            return self._select(primitives, length)
-
-    def _select(self, primitives: Sequence[int], length: int) -> Tracked:
         chosen = np.asarray(primitives, dtype=np.int64)
         n_linear = self.program.n_linear
-        counters, rows, terms, settled = self._sums(chosen[chosen < n_linear])
-        machines = chosen[chosen >= n_linear]
-        arrays = self.program.arrays
-        return Tracked(
-            counters.astype(np.int64),
-            self.tables.rows,
-            arrays.counters.masks,
-            Sums(rows.astype(np.int64), terms.astype(np.int64), self._limits(settled, length)),
-            settled,
-            self.heads[machines - n_linear],
-            self.program.penalties[machines],
-            arrays.automata,
-            self.least,
-        )
-
-    def _sums(self, chosen: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """The counters that the chosen sums need, and every sum that these settle: its rows and terms."""
+        sums, machines = chosen[chosen < n_linear], chosen[chosen >= n_linear]
         is_chosen = np.zeros(len(self.limits), dtype=bool)
-        is_chosen[chosen] = True
-        matters = self.matters | is_chosen  # local ones may be asked for where no potentials charge them
-        counters = np.unique(self.terms[is_chosen[self.row_of_term], 1])
-        forms = np.unique(self.form_of[chosen])
-        if len(forms) < len(counters) and not self.is_masked[chosen].any():
-            known = np.isin(self.form_of, forms) & matters & ~self.is_masked
-            settled = np.flatnonzero(known)
-            places = np.array([self.tables.place(f, self.forms[f]) for f in forms.tolist()], dtype=np.int64)
-            terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
-            rows = np.arange(len(settled) + 1)
-            return np.stack([places, np.full(len(places), -1)], axis=1), rows, terms, settled
+        is_chosen[sums] = True
+        matter = self.matters | is_chosen  # local ones may be asked for where no potentials charge them
+        used = np.unique(self.terms[is_chosen[self.row_of_term], 1])
+        forms = np.unique(self.form_of[sums])
+        if len(forms) < len(used) and not self.is_masked[sums].any():
+            counters, rows, terms, settled = self._whole(forms, matter)
+        else:
+            counters, rows, terms, settled = self._counted(used, matter)
+        limits, heads = self._limits(settled, length), self.heads[machines - n_linear]
+        return Tracked(counters, self.tables.rows, Sums(rows, terms, limits), settled, machines, heads)
+
+    def _counted(self, counters: Ints, matter: Bools) -> tuple[Ints, ...]:
+        """The counters; rows, terms and numbers of all sums that they settle."""
         position = np.full(len(self.mask_of), -1, dtype=np.int64)
         position[counters] = np.arange(len(counters))
-        known = ~self._any_term(position[self.terms[:, 1]] < 0) & matters
-        settled = np.flatnonzero(known)
-        inside = known[self.row_of_term]
+        known = ~self._any_term(position[self.terms[:, 1]] < 0) & matter
+        inside, settled = known[self.row_of_term], np.flatnonzero(known)
         terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)
         rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[settled])])
         return np.stack([counters, self.mask_of[counters]], axis=1), rows, terms, settled
+
+    def _whole(self, forms: Ints, matter: Bools) -> tuple[Ints, ...]:
+        """The same where each form is counted as a whole."""
+        settled = np.flatnonzero(np.isin(self.form_of, forms) & matter & ~self.is_masked)
+        terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
+        places = [[self.tables.place(f, self.forms[f]), -1] for f in forms.tolist()]
+        return np.array(places), np.arange(len(settled) + 1), terms, settled
 
     def all_limits(self, length: int) -> Floats:
         """The limits of all sums for a sequence of `length` tokens, [R]."""
@@ -170,17 +147,14 @@ class Primitives:
         limits[:, RISES], limits[:, FALLS] = self.rises[settled], self.falls[settled]
         return limits
 
-    def _any_term(self, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _any_term(self, holds: Bools) -> Bools:
         """Whether something holds of any term of each sum, [R]."""
         return np.bincount(self.row_of_term[holds], minlength=len(self.limits)) > 0
 
     def _forms(self) -> tuple[Ints, Ints, list[tuple[tuple[int, int], ...]]]:
         """Which sums add up the same counters: the number of each sum's form, its sign, and the forms."""
         numbers: dict[tuple[tuple[int, int], ...], int] = {}
-        form_of, sign_of = (
-            np.empty(len(self.limits), dtype=np.int64),
-            np.ones(len(self.limits), dtype=np.int64),
-        )
+        form_of, sign_of = np.ones((2, len(self.limits)), dtype=np.int64)
         terms = self.terms.tolist()
         for r, (a, b) in enumerate(zip(self.rows[:-1].tolist(), self.rows[1:].tolist(), strict=True)):
             form = sorted((counter, weight) for weight, counter in terms[a:b])
@@ -193,6 +167,8 @@ class Primitives:
 class Tables:
     """What each step adds to each counter, and to each whole sum that was asked for, rows[·,(Y+1)²]."""
 
+    _lock: ClassVar[ForkLock] = ForkLock()
+
     def __init__(self, counters: Ints) -> None:
         self.rows = counters
         self.used = len(counters)
@@ -200,15 +176,15 @@ class Tables:
 
     def place(self, form: int, terms: Sequence[tuple[int, int]]) -> int:
         """Where the table of a whole sum stands; it is made when first asked for."""
-        if form not in self.places:
-            if self.used == len(self.rows):
-                self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
-            row = self.rows[self.used]
-            for counter, weight in terms:
-                row += weight * self.rows[counter]
-            self.places[form] = self.used
-            self.used += 1
-        return self.places[form]
+        with self._lock:
+            if form not in self.places:
+                if self.used == len(self.rows):
+                    self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+                for counter, weight in terms:
+                    self.rows[self.used] += weight * self.rows[counter]
+                self.places[form] = self.used
+                self.used += 1
+            return self.places[form]
 
 
 def _counter_tables(program: Program) -> tuple[Tables, Ints]:
@@ -229,7 +205,7 @@ def _heads(program: Program) -> tuple[Ints, Floats]:
     return heads, np.concatenate(least)
 
 
-def _possible(potentials: Potentials) -> NDArray[np.bool_]:
+def _possible(potentials: Potentials) -> Bools:
     """The steps that are not forbidden, [S+1,S+1]; START and END are the last."""
     size = potentials.n_states
     possible = np.zeros((size + 1, size + 1), dtype=bool)
@@ -239,7 +215,7 @@ def _possible(potentials: Potentials) -> NDArray[np.bool_]:
     return possible
 
 
-def _effects(program: Program, label_of: NDArray[np.int32] | None, possible: NDArray[np.bool_]) -> Effects:
+def _effects(program: Program, label_of: NDArray[np.int32] | None, possible: Bools) -> Effects:
     size = len(possible) - 1
     rows = np.append(np.arange(size) if label_of is None else label_of, len(program.schema))
     into = possible[:, :-1]

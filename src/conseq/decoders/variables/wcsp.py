@@ -84,8 +84,7 @@ class WCSP:
 
     def score(self, choice: ArrayLike) -> float:
         """The weight of an assignment, given as the places of the values in their domains, [V]."""
-        at = np.asarray(choice, dtype=np.int64).tolist()
-        return float(sum(table.weights[tuple(at[v] for v in table.scope)] for table in self.tables))
+        return _score(self.tables, np.asarray(choice, dtype=np.int64))
 
     def solve(self, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None) -> Solution:
         """The assignment of the largest weight.
@@ -181,7 +180,7 @@ class _Part:
         best, found = np.array([-np.inf]), np.full(len(self.sizes), -1, dtype=np.int64)
         if hint is not None:
             found[:] = hint[self.variables][buckets.order]
-            best[0] = self._score(hint[self.variables])
+            best[0] = _score(self.tables, hint[self.variables])
         branch.enter(problem, frame, 0, buckets.bound)
         done, at = False, frame[-1]
         while not done and at[branch.NODES] < nodes and time.perf_counter() < self.until:
@@ -193,9 +192,10 @@ class _Part:
         choice[buckets.order] = found
         return choice, bound, int(at[branch.NODES])
 
-    def _score(self, choice: Ints) -> float:
-        values = choice.tolist()
-        return float(sum(table.weights[tuple(values[v] for v in table.scope)] for table in self.tables))
+
+def _score(tables: list[Table], choice: Ints) -> float:
+    values = choice.tolist()
+    return float(sum(table.weights[tuple(values[v] for v in table.scope)] for table in tables))
 
 
 def _arrays(buckets: Buckets, sizes: list[int]) -> tuple[tuple[NDArray, ...], tuple[NDArray, ...]]:
@@ -203,16 +203,16 @@ def _arrays(buckets: Buckets, sizes: list[int]) -> tuple[tuple[NDArray, ...], tu
     tables = [table for bucket in buckets.tables for table in bucket]
     lengths = [len(table.scope) - 1 for table in tables]
     parents = [v for table in tables for v in table.scope[:-1]]
-    cells = [np.ascontiguousarray(table.weights).reshape(-1) for table in tables]
-    strides = [s for table in tables for s in _strides(table.weights.shape)[:-1]]
+    cells = [np.ascontiguousarray(table.weights) for table in tables]
+    strides = [step // table.itemsize for table in cells for step in table.strides[:-1]]
     problem = (
         np.array([sizes[v] for v in buckets.order], dtype=np.int64),
         _starts([len(bucket) for bucket in buckets.tables]),
-        _starts([len(flat) for flat in cells])[:-1],
+        _starts([table.size for table in cells])[:-1],
         _starts(lengths),
         np.array(parents, dtype=np.int64),
         np.array(strides, dtype=np.int64),
-        np.concatenate(cells),
+        np.concatenate([table.reshape(-1) for table in cells]),
     )
     shape = len(sizes), max(sizes)
     frame = (
@@ -227,11 +227,6 @@ def _arrays(buckets: Buckets, sizes: list[int]) -> tuple[tuple[NDArray, ...], tu
 
 def _starts(lengths: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _strides(shape: tuple[int, ...]) -> list[int]:
-    """Cells between neighbours along each axis."""
-    return [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
 
 
 def _components(sizes: list[int], tables: list[Table]) -> list[list[int]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import gathered
 from conseq.errors import ConseqError, DataError
 from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import Tree, build_tree
@@ -140,14 +141,12 @@ class Memory:
         """
         options = resolved(options, ids.shape[1])
         kinds = np.array([DISTANCES[name] for name in options.distance], dtype=np.int8)
-        columns = [ids[:, f] for f in range(ids.shape[1])]
-        bins = (
-            {}
-            if numbers is None
-            else {f: binned(numbers[:, f]) for f in np.flatnonzero(kinds == neighbours.NUMBERS).tolist()}
-        )
+        columns = list(ids.T)
+        if numbers is not None:
+            for f in np.flatnonzero(kinds == neighbours.NUMBERS).tolist():
+                columns[f] = binned(numbers[:, f])
         n_classes = int(classes.max()) + 1
-        tables = [_table(bins.get(f, column), classes, n_classes) for f, column in enumerate(columns)]
+        tables = [Table.of(column, classes, int(column.max()) + 1, n_classes) for column in columns]
         weight = np.array([WEIGHTS[options.weights](table) for table in tables])
         order = np.argsort(-weight, kind="stable")
         merged = by_classes(kinds) & (options.algorithm == "ib1")
@@ -209,7 +208,7 @@ class Memory:
         """What kernels give for distinct queries, for all."""
         by_class = np.lexsort((cls, np.repeat(np.arange(len(counts)), counts)))
         cls, vote = cls[by_class], vote[by_class]
-        indptr, take = _spread(counts, place)
+        indptr, take = gathered(np.concatenate([[0], np.cumsum(counts)]), place)
         return Classified(winner[place], indptr, cls[take], vote[take], distance[place], tied[place])
 
     def neighbours(
@@ -217,10 +216,10 @@ class Memory:
     ) -> Neighbours:
         """All training instances at the k nearest distances of each query."""
         found = self.search(ids, numbers, threads=threads)
-        indptr, take = _spread(np.diff(found.bounds), found.place)
-        row, distance, owned = found.row[take].astype(np.int64), found.distance[take], np.diff(self.bounds)
-        total, members = _spread(owned, row)
-        return Neighbours(total[indptr], self.members[members], np.repeat(distance, owned[row]))
+        indptr, take = gathered(found.bounds, found.place)
+        row, distance = found.row[take], found.distance[take]
+        total, members = gathered(self.bounds, row)
+        return Neighbours(total[indptr], self.members[members], np.repeat(distance, np.diff(total)))
 
     def search(
         self,
@@ -340,10 +339,6 @@ def _packed(rows: NDArray[np.int32]) -> list[NDArray[np.int64]]:
     return keys
 
 
-def _table(values: NDArray[np.int32], classes: NDArray[np.int32], n_classes: int) -> Table:
-    return Table.of(values, classes, int(values.max()) + 1, n_classes)
-
-
 def _grouped(ids: NDArray[np.int32], groups: tuple[NDArray[np.int32] | None, ...]) -> NDArray[np.int32]:
     """The groups of values in place of the values; −1 stays."""
     rows = np.array(ids, dtype=np.int32, order="C")
@@ -368,12 +363,3 @@ def _joined(work: Callable[[int, int], tuple[NDArray, ...]], n: int, threads: in
     pieces = max(min(CHUNKS * threads, n // 64), 1) if threads > 1 else 1
     parts = map_chunks(work, np.linspace(0, n, pieces + 1).astype(np.int64), threads)
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
-
-
-def _spread(
-    counts: NDArray[np.int64], place: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entries counts[i] of each i side by side; for each place its own: their bounds, and which they are."""
-    first, own = np.cumsum(counts) - counts, counts[place]
-    bounds = np.concatenate([[0], np.cumsum(own)])
-    return bounds, np.arange(bounds[-1]) + np.repeat(first[place] - bounds[:-1], own)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -112,8 +113,9 @@ class MemoryLearner(Estimator):
         """
         ids, numbers = self._encode(rows)
         found = self.model_.neighbours(ids, numbers, threads=threads_of(self.n_jobs))
+        pairs = list(zip(found.distance.tolist(), found.instance.tolist(), strict=True))
         return [
-            _by_distance(found.distance[lo:hi].tolist(), found.instance[lo:hi].tolist())
+            [(far, sorted(i for _, i in same)) for far, same in groupby(pairs[lo:hi], key=itemgetter(0))]
             for lo, hi in pairwise(found.indptr.tolist())
         ]
 
@@ -195,11 +197,3 @@ def _number(value: str, row: int, feature: int) -> float:
             "give a number, or choose another distance"
         )
     return number
-
-
-def _by_distance(distances: list[float], instances: list[int]) -> list[tuple[float, list[int]]]:
-    """Instances at the same distance together."""
-    found: dict[float, list[int]] = {}
-    for distance, instance in zip(distances, instances, strict=True):
-        found.setdefault(distance, []).append(instance)
-    return [(distance, sorted(members)) for distance, members in found.items()]
