@@ -25,11 +25,12 @@ from conseq.constraints.program import Charge, Program
 from conseq.constraints.relaxation import shifted
 from conseq.corpus import Corpus
 from conseq.errors import ScoreError
+from conseq.kernels.rounding import rounding
 from conseq.potentials import Potentials
 from conseq.schema import Schema
 
 TOLERANCE = 1e-7
-"""A gap of at most this times (1 + |score|) is none."""
+"""A gap of at most this times (1 + |score|) is none; see `kernels/rounding.py` for large scores."""
 
 
 class ProblemBatch(Protocol):
@@ -204,7 +205,7 @@ class Certificate:
             return cls(status, bound, np.inf if status is Status.UNKNOWN else 0.0, iterations, seconds)
         bound = max(bound, score)
         gap = bound - score
-        closed = gap <= TOLERANCE * (1 + abs(score))
+        closed = gap <= rounding(score, TOLERANCE)
         return cls(Status.OPTIMAL if closed else Status.FEASIBLE, bound, gap, iterations, seconds)
 
 

@@ -28,10 +28,11 @@ from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
 from conseq.decoders.lattice.search import Workspace
 from conseq.decoders.lattice.tracked import Primitives
-from conseq.decoders.lazy import Lazy, ShiftedChain, refine
+from conseq.decoders.lazy import EDGES_PER_STATE, Lazy, ShiftedChain, refine
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
 from conseq.kernels import chain, softdd
+from conseq.kernels.rounding import rounding
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
 from conseq.threads import map_chunks, run
@@ -211,7 +212,7 @@ class _SequenceSolver:
         _rescore(decodings, found, violations)
         scores = decodings.scores[sequences]
         with np.errstate(invalid="ignore"):
-            near = decodings.bounds[sequences] <= scores + 1e-9 * (1 + np.abs(scores))
+            near = decodings.bounds[sequences] <= scores + rounding(scores)
         return near & (scores > -np.inf) & (self.hint is None)
 
     def _tighten(self, sequences: NDArray[np.int64], runs: int) -> NDArray[np.float64]:
@@ -245,25 +246,35 @@ class _SequenceSolver:
         best.offer(self.hint)
         best.prove(float(decodings.bounds[i]))
         little = replace(self.limits, states=min(FIRST_STATES, self.limits.states))
-        runs = self._search(i, best, violated, multipliers, little)
+        runs = self._search(i, best, violated, multipliers, little, 1)
         if not best.is_done(self.limits):
             again, multipliers = self._descend_again(i, best)
             runs += again
         edges = problem.n_tokens * problem.n_states**2
         if best.states is None and edges <= SMALL_PROGRAM:
             self._program(best, ILP(relax=True))  # often shows that there is no labelling
-        runs += self._search(i, best, violated, multipliers, self.limits)
         if edges <= self.limits.states:
+            runs += self._search(i, best, violated, multipliers, self.limits)
+        runs += self._ask(best, Dual())  # automata as sub-problems; a higher floor makes for smaller lattices
+        runs += self._search(i, best, violated, multipliers, self.limits)
+        if edges <= self.limits.states or best.states is not None:
             self._program(best, ILP())
         self._put(i, best, runs)
 
     def _program(self, best: Best, program: ILP) -> None:
-        """The ILP or its relaxation, for what is left of the time."""
-        if not best.is_done(self.limits) and self.limits.nodes > 0:
-            rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
-            answer = program.decode(best.problem, limits=rest, hint=best.states)
-            best.offer(answer.states)
-            best.prove(answer.certificate.bound)
+        """The ILP or its relaxation, unless there are to be none."""
+        if self.limits.nodes > 0:
+            self._ask(best, program)
+
+    def _ask(self, best: Best, decoder: Decoder) -> float:
+        """Another decoder, for what is left of the time; its iterations."""
+        if best.is_done(self.limits):
+            return 0.0
+        rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
+        answer = decoder.decode(best.problem, limits=rest, hint=best.states)
+        best.offer(answer.states)
+        best.prove(answer.certificate.bound)
+        return answer.certificate.iterations
 
     def _search(
         self,
@@ -272,6 +283,7 @@ class _SequenceSolver:
         violated: NDArray[np.bool_],
         multipliers: NDArray[np.float64],
         limits: Limits,
+        edges_per_state: float = EDGES_PER_STATE,
     ) -> float:
         """Product states of what is violated or has a multiplier; the Viterbi runs."""
         if best.is_done(self.limits):
@@ -280,7 +292,7 @@ class _SequenceSolver:
         active[: len(multipliers)] |= multipliers > 0
         potentials = self.potentials[i]
         chain = ShiftedChain.of(best.problem, potentials, multipliers, self.primitives, self.workspace)
-        return refine(best, chain, np.flatnonzero(active).tolist(), limits)
+        return refine(best, chain, np.flatnonzero(active).tolist(), limits, edges_per_state)
 
     def _descend_again(self, i: int, best: Best) -> tuple[float, NDArray[np.float64]]:
         """A longer Soft-DD, for one sequence; the runs and the multipliers."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.errors import ConseqError
+from conseq.kernels.rounding import rounding
 from conseq.problem import Decoding, Problem
 
 
@@ -87,7 +88,7 @@ class Best:
     @property
     def closed(self) -> bool:
         """Whether nothing can be better by more than rounding."""
-        return self.bound <= self.score + 1e-9 * (1 + abs(self.score)) if self.states is not None else False
+        return self.states is not None and self.bound <= self.score + rounding(self.score)
 
     @property
     def settled(self) -> bool:

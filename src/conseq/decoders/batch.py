@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
+from conseq.kernels.rounding import rounding
 from conseq.problem import TOLERANCE, Certificate, Decoding, ProblemBatch
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,7 @@ class Decodings(Generic[Batch]):
         """Which labellings are proved optimal, [N]."""
         with np.errstate(invalid="ignore"):
             gap = self.bounds - self.scores
-        return (self.scores > -np.inf) & (gap <= TOLERANCE * (1 + np.abs(self.scores)))
+        return (self.scores > -np.inf) & (gap <= rounding(self.scores, TOLERANCE))
 
     @cached_property
     def violations(self) -> Floats:

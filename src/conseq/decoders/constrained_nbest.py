@@ -23,6 +23,7 @@ from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManySta
 from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.search import lowered
 from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND, ShiftedChain
+from conseq.kernels.rounding import rounding
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
@@ -135,7 +136,7 @@ class Ranking:
     def settled(self) -> bool:
         """Whether it is proved which are the best n, or that there are no more."""
         count = len(self.scores)
-        closed = self.bounds[:count] <= self.scores + 1e-9 * (1 + np.abs(self.scores))
+        closed = self.bounds[:count] <= self.scores + rounding(self.scores)
         return bool(closed.all()) and bool((self.bounds[count:] == -np.inf).all())
 
     @property

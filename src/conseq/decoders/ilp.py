@@ -21,12 +21,11 @@ from conseq.decoders.base import NO_LIMITS, Best, Limits
 from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.rows import add_charge, add_flow, least_violation
+from conseq.decoders.lattice.search import lowered
+from conseq.kernels.rounding import rounding
 from conseq.potentials import Potentials
 from conseq.problem import TOLERANCE, Decoding, Problem
 from conseq.solver import Assembly, Outcome
-
-MARGIN = 1e-9
-"""Edges are kept if a labelling through them might reach the best score known, less this part of it."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,7 @@ class ILP:
     def _solve(self, best: Best, potentials: Potentials, relax: bool, limits: Limits) -> int:
         """Improve the labelling and the bound; the number of nodes that HiGHS looked at."""
         known = best.score if self.prune else -np.inf
-        floor = known - MARGIN * (1 + abs(known)) if known > -np.inf else known
-        lattice = Lattice.of(potentials, len(best.problem.schema), floor)
+        lattice = Lattice.of(potentials, len(best.problem.schema), lowered(known))
         best.prove(lattice.best_score)
         if lattice.is_empty:
             return 0
@@ -87,7 +85,7 @@ class ILP:
     def _assembly(self, best: Best, lattice: Lattice) -> Assembly:
         assembly = Assembly()
         edges = add_flow(assembly, lattice, lattice.graph.gains)
-        room = lattice.best_score - best.score + MARGIN * (1 + abs(best.score)) if self.prune else np.inf
+        room = lattice.best_score - lowered(best.score) if self.prune else np.inf
         for charge in best.problem.charges:
             if charge.penalty == 0 or charge.primitive.is_local:  # the local ones are in the scores
                 continue
@@ -101,7 +99,7 @@ def _is_settled(best: Best) -> bool:
     """Whether the labelling is known to be optimal, or that there is none."""
     if best.states is None:
         return best.bound == -np.inf
-    return best.bound - best.score <= TOLERANCE / 2 * (1 + abs(best.score))
+    return best.bound - best.score <= rounding(best.score, TOLERANCE / 2)
 
 
 def largest_flow(lattice: Lattice, flow: NDArray[np.float64]) -> NDArray[np.int32]:

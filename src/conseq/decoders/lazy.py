@@ -31,6 +31,8 @@ FIRST_BAND = 4.0
 """How far below the upper bound labellings are looked for at first; then twice as far, and so on."""
 WIDEN = 2.0
 WIDEST_BAND = 1e4
+EDGES_PER_STATE = 16
+"""Edges of a lattice are kept in a few bytes each, product states in many."""
 SHARES = (1.0, 0.5, 0.25)
 """How much of the way towards better multipliers is tried."""
 
@@ -106,7 +108,7 @@ class ShiftedChain:
         """What the multipliers give back at the limits: Σ λ · limit."""
         return float(self.multipliers @ self.primitives.all_limits(len(self.ahead)))
 
-    def search(self, floor: float, most_edges: int, until: float) -> LatticeSearch | None:
+    def search(self, floor: float, most_edges: float, until: float) -> LatticeSearch | None:
         """A search among the labellings of at least `floor`; None if their lattice has too many edges."""
         n_labels = len(self.problem.schema)
         lattice = Lattice.above(self.chain, self.ahead, floor - self.constant, n_labels, most_edges)
@@ -125,13 +127,19 @@ class ShiftedChain:
         return self, len(SHARES)
 
 
-def refine(best: Best, chain: ShiftedChain, first: list[int], limits: Limits) -> float:
+def refine(
+    best: Best,
+    chain: ShiftedChain,
+    first: list[int],
+    limits: Limits,
+    edges_per_state: float = EDGES_PER_STATE,
+) -> float:
     """Search under the primitives that are violated, bring in others that the answer violates; the Viterbi
     runs.
 
     Leaves in `best` the optimum, or where a limit stopped it the best labelling and the bound so far.
     """
-    search = _Widening(best, chain, limits)
+    search = _Widening(best, chain, limits, edges_per_state * limits.states)
     if not first and not best.settled:
         first = search.solve([]) or []
     bring_in(first, search.solve, limits.iterations)
@@ -146,6 +154,7 @@ class _Widening:
     best: Best
     chain: ShiftedChain
     limits: Limits
+    most_edges: float
     width: float = FIRST_BAND
     edges: int = 0  # of the last lattice that had no labelling
     rounds: int = 0
@@ -183,7 +192,7 @@ class _Widening:
         best, limits = self.best, self.limits
         best.prove(self.chain.bound)
         floor = max(best.score, best.bound - self.width)
-        search = self.chain.search(lowered(floor), limits.states, best.begun + limits.seconds)
+        search = self.chain.search(lowered(floor), self.most_edges, best.begun + limits.seconds)
         if search is not None:
             self.work += search.lattice.n_nodes * self.chain.potentials.n_states
         return search

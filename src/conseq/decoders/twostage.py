@@ -29,6 +29,7 @@ from conseq.decoders.lattice.pareto import Found, at_most, cheapest
 from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.rows import add_charge, add_flow
 from conseq.errors import ConseqError
+from conseq.kernels.rounding import rounding
 from conseq.problem import TOLERANCE, Decoding, Problem
 from conseq.solver import Answer, Assembly, Outcome
 
@@ -107,7 +108,7 @@ class Band:
     @classmethod
     def of(cls, problem: Problem, tau: float, top: float) -> Band:
         """The band that tau allows below the best score, a little more for rounding."""
-        floor = top - (1 - tau) * abs(top) - 1e-9 * (1 + abs(top)) if top > -np.inf else top
+        floor = top - (1 - tau) * abs(top) - rounding(top) if top > -np.inf else top
         return cls(problem, top, floor)
 
     @cached_property
@@ -246,7 +247,7 @@ def _run(band: Band, assembly: Assembly, limits: Limits) -> Answer:
 
 
 def _meet(value: float, bound: float) -> bool:
-    return bound - value <= TOLERANCE * (1 + abs(value))
+    return bound - value <= rounding(value, TOLERANCE)
 
 
 def _add_row(assembly: Assembly, values: Floats, low: float) -> None:

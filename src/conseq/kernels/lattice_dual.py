@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.kernels import rounding
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.lattice import Graph, completions
 from conseq.kernels.multipliers import STEP, descent, dot, gap_to_close, move, note, totals, weigh
@@ -137,7 +138,7 @@ def descend(
             for k in range(len(trial)):
                 dual.multipliers[k] = trial[k]
         reached = max(score, known)
-        if bound < floor or bound <= reached + 1e-9 * (1 + abs(bound)) or state[STEP] < SHORTEST:
+        if bound < floor or bound <= reached + rounding.in_kernels(bound) or state[STEP] < SHORTEST:
             break
         for k in range(len(x)):
             excess[k] = x[k] - limits[k]

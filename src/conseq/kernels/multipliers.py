@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.kernels import rounding
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.violations import Sums
 
@@ -39,7 +40,7 @@ def descent(spread: float) -> Array:
 @kernel
 def note(state: Array, bound: float) -> bool:
     """Take note of the bound at the present point; whether it is the least so far."""
-    if bound < state[LEAST] - 1e-9 * (1 + abs(bound)):
+    if bound < state[LEAST] - rounding.in_kernels(bound):
         state[SPREAD] *= 2 if state[ROUNDS] > 0 else 1
         state[IDLE] = 0
     else:

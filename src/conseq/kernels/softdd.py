@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.kernels import rounding
 from conseq.kernels.chain import both_directions, fill, longest, trace
 from conseq.kernels.compiled import helper, kernel
 from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
@@ -201,7 +202,7 @@ def descend(
             least = bound
             for k in range(len(trial)):
                 multipliers[k] = trial[k]
-        closed = score > -np.inf and least <= score + 1e-9 * (1 + abs(score))
+        closed = score > -np.inf and least <= score + rounding.in_kernels(score)
         if done >= task.most_runs or closed:
             break
         totals(task.rules.sums, amounts, x)

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.partial import Growth, PartialPaths
 from conseq.decoders.lattice.reader import Reader
-
-TIE = 1e-9
-"""Costs that differ by no more than this times (1 + cost) are equal."""
+from conseq.kernels.rounding import rounding
 
 
 def at_most(cost: float) -> float:
     """The largest cost that counts as equal."""
-    return cost + TIE * (1 + abs(cost))
+    return cost + rounding(cost)
 
 
 class Found(NamedTuple):

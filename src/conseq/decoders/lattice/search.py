@@ -22,6 +22,7 @@ from conseq.kernels import lattice as lattice_kernel
 from conseq.kernels import lattice_dual as dual_kernel
 from conseq.kernels import product_search as kernel
 from conseq.kernels.lattice_dual import MULTIPLIER, Additions
+from conseq.kernels.rounding import rounding
 from conseq.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -142,7 +143,7 @@ class LatticeSearch:
         if bound < self.floor:
             return Found(None, -np.inf, work, met, better)
         sums_only = not len(tracked.heads)
-        if sums_only and score >= bound - 1e-9 * (1 + abs(bound)):
+        if sums_only and score >= bound - rounding(bound):
             return Found(met, bound, work)
         sums.limits[:, MULTIPLIER] = dual.multipliers
         floor = max(self.floor, known, score if sums_only else -np.inf)
@@ -220,4 +221,4 @@ class LatticeSearch:
 
 def lowered(floor: float) -> float:
     """A little less than the floor, so that rounding does not cut off a labelling that reaches it."""
-    return floor - 1e-9 * (1 + abs(floor)) if floor > -np.inf else floor
+    return floor - rounding(floor) if floor > -np.inf else floor
