@@ -23,7 +23,7 @@ LOST = 1e-13
 def rounding(score: Any, share: float = 1e-9) -> Any:
     """share · (1 + |score|) for a score, or an array of them, of ordinary size.
 
-    >>> float(rounding(1.0)), round(float(rounding(1e12)), 3)
+    >>> round(float(rounding(1.0)), 12), round(float(rounding(1e12)), 3)
     (2e-09, 0.1)
     """
     size = np.abs(score)
