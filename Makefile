@@ -14,6 +14,7 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/python -m benchmarks soak --minutes 1
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/kernels
 
 lint: $(READY)

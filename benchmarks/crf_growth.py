@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import timed
 from conseq.corpus import Column, Corpus
 from conseq.features import FeatureExtractor, parse_templates, preset
-from conseq.models.layout import Shard, observe
+from conseq.models.layout import Shard, observe_all
 from conseq.models.objective import ChainObjective
 from conseq.models.trainer import Sample
 from conseq.vocabulary import Vocabulary
@@ -64,7 +64,7 @@ def problem(corpus: Corpus, threads: int, added: int = 0) -> tuple[Row, Callable
     templates = preset("chunk", list(corpus.columns)) + parse_templates(WORD_TEMPLATES[:added])
     extractor, design = FeatureExtractor.learn(corpus, templates)
     given = (design, labels.ids, corpus.offsets)
-    layout, observed = observe(*given, len(labels.vocabulary), boundaries=False)
+    layout, observed = observe_all([Shard(*given)], len(labels.vocabulary), boundaries=False)
     weights = np.random.default_rng(0).normal(scale=SPREAD, size=layout.size)
     objective = ChainObjective(Sample([Shard(*given)], layout, observed), c2=1.0, threads=threads)
     size = {

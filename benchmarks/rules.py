@@ -27,7 +27,7 @@ COUNTED = Recipe(families=COUNTS, screen=Screen(importance=2.75, broken=1))
 def count_and_order(evidence: Evidence, number: int) -> list[Constraint]:
     """Rules about counts and order that the model breaks most often, penalised by how rarely gold does."""
     rules = _worthy(evidence, ORDERED)
-    ranked = sorted(rules, key=lambda one: (-one.by_model, one.by_gold, -one.candidate.applied))
+    ranked = sorted(rules, key=lambda one: (-one.by_model, one.by_gold, -one.applied))
     return with_log_ratios(ranked[:number])
 
 
@@ -44,7 +44,7 @@ def _worthy(evidence: Evidence, recipe: Recipe) -> list[Judged]:
 
 def with_log_ratios(rules: Sequence[Judged]) -> list[Constraint]:
     """The rules with penalties that say how rarely the gold labels violate them."""
-    return [replace(r.rule, penalty=log_ratio(r.candidate.violated, r.candidate.applied)) for r in rules]
+    return [replace(r.rule, penalty=log_ratio(r.violated, r.applied)) for r in rules]
 
 
 def with_learned_penalties(rules: Sequence[Judged], evidence: Evidence) -> list[Constraint]:

@@ -19,7 +19,7 @@ import typer
 from conseq.cli import write_utf8
 from conseq.cli.helping import Command
 from conseq.cli.options import AS_JSON, option
-from conseq.cli.outcome import exit_code, guarded, misused, say
+from conseq.cli.outcome import misused, run_app, say
 from conseq.cli.show import show, show_table
 from conseq.errors import DataError
 from conseq.io.atomic import emit
@@ -57,11 +57,17 @@ class Outputs:
     markdown: str | None = option(None, None, "FILE", "Write the tables to a file, too.")
 
     def measure(
-        self, name: str, kind: Measured, plot: str | None, show: Callable[[Result], None], **own: Any
-    ) -> None:
+        self,
+        name: str,
+        kind: Measured,
+        plot: str | None,
+        show: Callable[[Result], None],
+        needs_data: bool = True,
+        **own: Any,
+    ) -> Result:
         """Run what a name stands for, and write what was asked for."""
         _check_outputs(self.markdown, plot)
-        folder = _data_folder(self.data)
+        folder = _data_folder(self.data) if needs_data else None
         plot = _plottable(plot, name, kind.plot)
         result = kind.run(data=folder, quick=self.quick, say=tell, **own)
         if self.markdown is not None:
@@ -72,6 +78,7 @@ class Outputs:
             print(json.dumps(result, ensure_ascii=False))
         else:
             show(result)
+        return result
 
 
 def find(name: str, what: str, table: Mapping[str, Kind]) -> Kind:
@@ -88,10 +95,9 @@ def run_program(command: Callable[..., None], program: str, arguments: Sequence[
     """
     if arguments is None:
         write_utf8()
-    given = list(sys.argv[1:] if arguments is None else arguments)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(cls=Command)(guarded(command))
-    return exit_code(lambda: app(args=given, prog_name=program, standalone_mode=False))
+    app.command(cls=Command)(command)
+    return run_app(app, program, sys.argv[1:] if arguments is None else arguments)
 
 
 def show_list(header: Sequence[str], table: Mapping[str, Measured], program: str) -> None:

@@ -35,8 +35,8 @@ from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.dual import Dual
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import cross_fitted
-from conseq.metrics import Report, evaluate_ids
-from conseq.metrics.resampling import compare_ids
+from conseq.metrics import Report, evaluate_ids, sequence_counts
+from conseq.metrics.resampling import compare_counts
 from conseq.mining import COUNTS, Learned, Recipe, learn_from
 from conseq.mining.report import RuleReport
 from conseq.potentials import Potentials
@@ -159,7 +159,9 @@ class Task:
     def row(self, name: str, labels: NDArray[np.int32]) -> Result:
         """The scores of a row, and how likely chance alone gives as large a difference to legal Viterbi."""
         report = self.report(labels)
-        against = compare_ids(self.gold, self.plain, labels, self.corpus.offsets, self.schema)
+        offsets, schema = self.corpus.offsets, self.schema
+        both = [sequence_counts(self.gold, ids, offsets, schema) for ids in (self.plain, labels)]
+        against = compare_counts(*both)
         return {
             "constraints": name,
             "f1": report.span.total.f1,

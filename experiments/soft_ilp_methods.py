@@ -26,7 +26,7 @@ from conseq.labeller.learning import split
 from conseq.mining import FAMILIES, LOG_RATIO, Candidate, Evidence, Perceptron, Recipe, Screen, learn_from
 from conseq.mining.importance import important, judge, without_redundant
 from conseq.mining.penalties import log_ratio
-from conseq.mining.predicates import MinedRule, mine_formulas, rules_from
+from conseq.mining.predicates import MinedRule, mine_rules
 from conseq.mining.recipe import find_candidates
 from conseq.problem import Problems
 from conseq.schema import OUTSIDE
@@ -139,7 +139,7 @@ class Clauses(NamedTuple):
 
 def clause_rules(evidence: Evidence) -> list[MinedRule]:
     """The rules whose condition is a clause, from the gold labels."""
-    return rules_from(mine_formulas(evidence.corpus, evidence.gold, evidence.schema))
+    return mine_rules(evidence.corpus, evidence.gold, evidence.schema)
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ class LogRatio:
         judged = list(judge(self.source.candidates(evidence), evidence))
         worth = without_redundant(important(judged, Screen(importance=1.0, broken=1)))
         idle = [one for one in judged if not one.by_gold and not one.by_model]
-        idle.sort(key=lambda one: -one.candidate.applied)
-        return [one.candidate for one in [*worth, *idle[:MOST_IDLE]]]
+        idle.sort(key=lambda one: -one.applied)
+        return [*worth, *idle[:MOST_IDLE]]
 
 
 def _with_penalty(candidate: Candidate) -> Constraint:

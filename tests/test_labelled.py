@@ -18,7 +18,6 @@ from conseq.labelled import (
     LabelledSequence,
     LabelledSpan,
     TokenMarginals,
-    cut,
     hue,
     label_corpus,
 )
@@ -172,5 +171,5 @@ def test_colours_are_those_of_the_type_and_in_range(sequence):
 
 
 def test_cut_to_the_end_of_a_token():
-    assert cut(TOKENS, TEXT, CHARACTERS, 0, 3) == "By  A. Cau"
-    assert cut(TOKENS, None, None, 0, 3) == "By A. Cau"
+    assert LabelledSequence(TOKENS, LABELS, [], 0.0, TEXT, CHARACTERS).cut(0, 3) == "By  A. Cau"
+    assert LabelledSequence(TOKENS, LABELS, [], 0.0).cut(0, 3) == "By A. Cau"

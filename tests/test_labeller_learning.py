@@ -16,7 +16,7 @@ from conseq.labeller.learning import cross_fitted, evidence_of, gather, learn_ru
 from conseq.mining import Evidence, Perceptron, Recipe, Screen, learn_from
 from conseq.mining.recipe import Stage
 from conseq.mining.tau import GRID, choose_tau
-from conseq.models.crf import Progress
+from conseq.models.crf import CRF, Progress
 from conseq.schema import Scheme
 
 TRAIN, OTHER, TEST = citations(60, 1), citations(40, 2), citations(60, 3)
@@ -80,7 +80,7 @@ def test_a_file_keeps_the_rules(fitted, tmp_path):
     assert loaded.constraints_ == fitted.constraints_
     assert parse_constraints(loaded.constraints) == list(fitted.constraints_)
     assert loaded.predict(TEST) == fitted.predict(TEST)
-    assert loaded.report_.seconds["rules"] == fitted.report_.seconds["rules"]
+    assert loaded.report_.stored() == fitted.report_.stored()
 
 
 @pytest.mark.parametrize("algorithm", ["ap", "adagrad"])
@@ -269,7 +269,9 @@ def test_labels_of_development_data_that_training_lacks(folds, tmp_path):
 
 
 def test_nothing_unseen_to_learn_from_is_said_before_training(monkeypatch):
-    monkeypatch.setattr(SequenceLabeller, "_crf", lambda self: pytest.fail("trained all the same"))
+    monkeypatch.setattr(CRF, "fit_all", lambda *_, **options: pytest.fail("trained all the same"))
+    with pytest.raises(pytest.fail.Exception, match="trained all the same"):
+        SequenceLabeller(n_jobs=1).fit(TRAIN)
     with pytest.raises(ConseqError, match="set folds to 2 or more, or give development data"):
         SequenceLabeller(constraints="learn", folds=0, n_jobs=1).fit(TRAIN)
     recipe = Recipe(families=["weather"])

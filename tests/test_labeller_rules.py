@@ -297,12 +297,11 @@ class TestFiles:
         loaded.save(tmp_path / "b.model")
         assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
 
-    def test_models_from_before_there_were_rules(self, small, tmp_path):
+    def test_models_from_before_there_were_decoders_to_choose(self, small, tmp_path):
         small.save(tmp_path / "new.model")
         archive = persist.load(tmp_path / "new.model")
-        document = {key: value for key, value in archive.document.items() if key != "constraints"}
-        new = ("constraints", "decoder", "limit")
-        document["options"] = {k: v for k, v in document["options"].items() if k not in new}
+        options = {k: v for k, v in archive.document["options"].items() if k not in ("decoder", "limit")}
+        document = {**archive.document, "options": options}
         persist.save(tmp_path / "old.model", replace(archive, document=document))
         old = SequenceLabeller.load(tmp_path / "old.model")
         assert (old.constraints_, old.decoder) == ((), "auto")
@@ -313,7 +312,7 @@ class TestFiles:
         archive = persist.load(tmp_path / "a.model")
         document = {**archive.document, "constraints": "at most one PER"}
         persist.save(tmp_path / "b.model", replace(archive, document=document))
-        with pytest.raises(ModelError, match=r"b.model: a rule in the model file cannot be read \(line 1"):
+        with pytest.raises(ModelError, match=r"b.model: a rule in it cannot be read \(line 1"):
             SequenceLabeller.load(tmp_path / "b.model")
 
     def test_a_rule_without_a_line_in_the_language(self, small, tmp_path):

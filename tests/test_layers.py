@@ -15,18 +15,22 @@ PACKAGE = ROOT / "src" / "conseq"
 ROWS: list[list[str]] = [
     [
         "errors",
+        "checks",
+        "dtypes",
         "patterns",
         "options",
         "estimator",
         "threads",
+        "kept",
         "solver",
         "shelf",
+        "temporary",
         "kernels",
         "vocabulary",
         "corpus",
         "schema",
     ],
-    ["tokens", "io", "persist", "shards", "features", "potentials", "datasets"],
+    ["tokens", "io", "archive", "persist", "shards", "features", "potentials", "subwords", "datasets"],
     ["constraints"],
     ["problem", "metrics"],
     ["decoders"],
@@ -41,9 +45,10 @@ BESIDE = {"experiments", "benchmarks", "examples", "tests"}
 
 INSIDE: dict[str, list[list[str]]] = {
     "decoders": [
-        ["base", "batch", "subwords", "allowed"],
+        ["base", "batch"],
         ["chain"],
         ["lattice", "variables"],
+        ["messages"],
         ["enumeration", "lazy", "beam", "dual", "ilp", "twostage", "chain_as_variables"],
         ["auto"],
         ["constrained_nbest", "constrained_marginals", "conflict", "arrays"],
@@ -51,9 +56,10 @@ INSIDE: dict[str, list[list[str]]] = {
     "decoders/lattice": [
         ["lattice"],
         ["segments", "posterior", "reader"],
-        ["tracked", "partial", "rows", "dual"],
+        ["tracked", "partial", "rows"],
         ["search", "pareto", "satisfy"],
     ],
+    "decoders/messages": [["machine"], ["shares"], ["search"], ["neighbourhoods", "absorbing"]],
 }
 """The same inside packages: chains, then lattices and problems of variables, then what consumes them."""
 

@@ -103,7 +103,7 @@ def test_every_kind_of_rule_decoder_labeller_and_error_has_a_name():
 
 
 def test_type_checkers_see_the_same_names():
-    """The stub beside the package imports each name from its home, and modules that there are."""
+    """The stub imports each name from its home, where the package finds it, and modules that there are."""
     names, modules = {}, []
     for node in ast.walk(ast.parse(STUB.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""What the names of the package are, for type checkers; at run time `__init__.py` finds them."""
+"""What the names of the package are: read by type checkers, and by `__init__.py` to find each at run time."""
 
 from conseq import constraints as constraints
 from conseq import corpus as corpus
@@ -66,7 +66,7 @@ from conseq.decoders.dual import Dual as Dual
 from conseq.decoders.enumeration import Enumerate as Enumerate
 from conseq.decoders.ilp import ILP as ILP
 from conseq.decoders.lazy import Lazy as Lazy
-from conseq.decoders.subwords import word_scores as word_scores
+from conseq.decoders.messages.search import MessagePassing as MessagePassing
 from conseq.decoders.twostage import TwoStage as TwoStage
 from conseq.decoders.variables.wcsp import WCSP as WCSP
 from conseq.errors import ConseqError as ConseqError
@@ -102,5 +102,6 @@ from conseq.problem import Problems as Problems
 from conseq.problem import Status as Status
 from conseq.schema import Schema as Schema
 from conseq.shards import Shards as Shards
+from conseq.subwords import word_scores as word_scores
 
 __version__: str

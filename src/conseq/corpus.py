@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.dtypes import Ids
 from conseq.errors import DataError
 from conseq.vocabulary import Vocabulary
 
-Ids = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 WORD = "word"
@@ -306,6 +306,22 @@ def gathered(offsets: Offsets, chosen: NDArray) -> tuple[Offsets, Offsets]:
     lengths = np.diff(offsets)[chosen]
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return bounds, np.repeat(offsets[chosen] - bounds[:-1], lengths) + np.arange(bounds[-1])
+
+
+def ends(corpus: Corpus) -> tuple[Offsets, Offsets]:
+    """Where the sequence of each token begins, and where it ends (exclusive)."""
+    return np.repeat(corpus.offsets[:-1], corpus.lengths), np.repeat(corpus.offsets[1:], corpus.lengths)
+
+
+def counted(column: Column | Bags) -> tuple[list[str], list[int]]:
+    """The strings that occur, in the order of the vocabulary, and how often.
+
+    >>> counted(Column.of(["a", "b", "a", "c"]).take(np.array([3, 0, 3])))
+    (['a', 'c'], [1, 2])
+    """
+    counts = np.bincount(column.ids + 1, minlength=1)[1:]
+    used = np.flatnonzero(counts)
+    return column.vocabulary.decode(used), counts[used].tolist()
 
 
 def check_lengths(tokens: Seq[Seq], labels: Seq[Seq]) -> None:

@@ -5,11 +5,63 @@ The command line prints `str(error)` and exits with 1; Python callers catch `Con
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+LONGEST_WORD, LONGEST_MESSAGE = 300, 2000
+"""Characters of a run without spaces, and of a whole message, that are shown."""
+
+
+def shortened(message: str) -> str:
+    """A message whose long words are cut in the middle, as is the whole if it is still long.
+
+    What users give (labels, tokens, file names) is quoted in messages and may have any length.
+
+    >>> shortened("no label is called " + "x" * 100_000 + "; correct it")[-20:]
+    'xxxxxxxx; correct it'
+    """
+    words = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: _cut(word[0], LONGEST_WORD), message)
+    return _cut(words, LONGEST_MESSAGE)
+
+
+def _cut(text: str, length: int) -> str:
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "token"), counted(1200, "token")
+    ('1 token', '1,200 tokens')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class ConseqError(Exception):
-    """The base of all errors that conseq raises on purpose."""
+    """The base of all errors that conseq raises on purpose: names the place as far as it is known.
+
+    Long names in its message are cut.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.message = message
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.column = column
+        numbers = {name: n for name, n in (("line", line), ("column", column)) if n is not None}
+        if path is not None:
+            place = ":".join(map(str, [path, *numbers.values()]))
+        else:
+            place = ", ".join(f"{name} {n}" for name, n in numbers.items())
+        super().__init__(shortened(f"{place}: {message}" if place else message))
 
 
 class DataError(ConseqError):
@@ -20,15 +72,6 @@ class DataError(ConseqError):
     >>> str(DataError("2 columns where the lines above have 3", path="a.tsv", line=7))
     'a.tsv:7: 2 columns where the lines above have 3'
     """
-
-    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
-        self.message = message
-        self.path = None if path is None else str(path)
-        self.line = line
-        place = "" if path is None else f"{path}:{line}: " if line is not None else f"{path}: "
-        if path is None and line is not None:
-            place = f"line {line}: "
-        super().__init__(place + message)
 
 
 class SchemaError(ConseqError):
@@ -57,22 +100,3 @@ class RuleError(ConseqError):
     >>> str(RuleError("there is no label 'autor'; did you mean 'author'?", line=3, column=8))
     "line 3, column 8: there is no label 'autor'; did you mean 'author'?"
     """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        path: str | Path | None = None,
-        line: int | None = None,
-        column: int | None = None,
-    ) -> None:
-        self.message = message
-        self.path = None if path is None else str(path)
-        self.line = line
-        self.column = column
-        numbers = [(name, n) for name, n in (("line", line), ("column", column)) if n is not None]
-        if path is not None:
-            place = ":".join([str(path), *(str(n) for _, n in numbers)])
-        else:
-            place = ", ".join(f"{name} {n}" for name, n in numbers)
-        super().__init__(f"{place}: {message}" if place else message)

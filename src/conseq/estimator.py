@@ -18,7 +18,10 @@ Options = TypeVar("Options")
 
 
 class Group(Generic[Options]):
-    """Options of an estimator as one object of a dataclass: read from its attributes, or set all at once."""
+    """Options of an estimator as one object of a dataclass: read from its attributes, or set all at once.
+
+    A constructor takes the object, too, or None; what it is given by itself may not differ from the object's.
+    """
 
     def __init__(self, kind: type[Options]) -> None:
         self.kind = kind
@@ -26,38 +29,54 @@ class Group(Generic[Options]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        owner.__annotations__[name] = f"{self.kind.__name__} | None"  # what the constructor's signature shows
 
     @overload
-    def __get__(self, owner: None, kind: type) -> Self: ...
+    def __get__(self, owner: None, kind: type) -> None: ...
     @overload
     def __get__(self, owner: Estimator, kind: type) -> Options: ...
-    def __get__(self, owner: Estimator | None, kind: type) -> Self | Options:
+    def __get__(self, owner: Estimator | None, kind: type) -> Options | None:
         if owner is None:
-            return self
+            return None  # the constructor's default
         own = owner.get_params()
         return self.kind(**{name: own[name] for name in self.names if name in own})
 
-    def __set__(self, owner: Estimator, options: Options) -> None:
+    def __set__(self, owner: Estimator, options: Options | None) -> None:
+        if options is None and not owner._made:
+            return
         if not isinstance(options, self.kind):
             raise ConseqError(f"{self.name} is {options!r}; give an object of {self.kind.__name__}")
         known, plain = owner.get_params(), self.kind()
         for name in self.names:
-            value = getattr(options, name)
-            if name in known:
-                setattr(owner, name, value)
-            elif value != getattr(plain, name):
-                raise ConseqError(f"{type(owner).__name__} has no option {name}; leave it out of {self.name}")
+            value, default = getattr(options, name), getattr(plain, name)
+            if name not in known:
+                if value != default:
+                    raise ConseqError(
+                        f"{type(owner).__name__} has no option {name}; leave it out of {self.name}"
+                    )
+                continue
+            if not owner._made and known[name] not in (value, default):
+                raise ConseqError(
+                    f"{name} is {known[name]!r} by itself and {value!r} in {self.name}; give it once"
+                )
+            setattr(owner, name, value)
 
 
 class Estimator:
-    """A base for learners whose constructor only assigns its options to attributes of the same names.
+    """A base for learners that are dataclasses with a field for each option, those of groups last.
 
-    >>> class Learner(Estimator):
-    ...     def __init__(self, k=1):
-    ...         self.k = k
+    >>> from dataclasses import dataclass
+    >>> @dataclass(eq=False, repr=False)
+    ... class Learner(Estimator):
+    ...     k: int = 1
     >>> Learner(k=3), Learner().set_params(k=2).get_params()
     (Learner(k=3), {'k': 2})
     """
+
+    _made = False  # until the constructor is through
+
+    def __post_init__(self) -> None:
+        self._made = True
 
     @classmethod
     def _groups(cls) -> dict[str, Group[Any]]:
@@ -70,18 +89,6 @@ class Estimator:
         groups = cls._groups()
         given = inspect.signature(cls).parameters.values()
         return {option.name: option.default for option in given if option.name not in groups}
-
-    def _take(self, **groups: Any) -> None:
-        """What a constructor does with groups of options: None is not given, nothing may be given twice."""
-        for group, options in groups.items():
-            if options is None:
-                continue
-            before = self.get_params()
-            setattr(self, group, options)
-            for name, default in self._defaults().items():
-                one, other = before[name], getattr(self, name)
-                if one != other and one != default:
-                    raise ConseqError(f"{name} is {one!r} by itself and {other!r} in {group}; give it once")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options by name."""

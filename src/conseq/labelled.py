@@ -25,9 +25,6 @@ from conseq.problem import Certificate
 from conseq.schema import Schema, Span
 from conseq.threads import map_chunks
 
-Characters = list[tuple[int, int]]
-"""Start and end of each token in the text."""
-
 HUES = 18
 """How many different colours types are given."""
 
@@ -127,7 +124,10 @@ class LabelledSequence:
             yield self.cut(place, len(self.tokens)), None
 
     def cut(self, start: int, end: int) -> str:
-        return cut(self.tokens, self.text, self.characters, start, end)
+        """Tokens start … end−1 as they stand in the original text, or joined by blanks if there is none."""
+        if self.text is None or self.characters is None:
+            return " ".join(self.tokens[start:end])
+        return self.text[self.characters[start][0] : self.characters[end - 1][1]]
 
     def _repr_html_(self) -> str:
         parts = []
@@ -169,11 +169,12 @@ def label_corpus(
     for i, sequence in enumerate(corpus):
         tokens = sequence.tokens if corpus.columns else [""] * len(sequence)
         text, characters = sequence.text, sequence.characters
-        pairs = zip(segments[i], confidences[i], strict=True)
-        cuts = [_span(tokens, text, characters, span, p) for span, p in pairs]
         score, certificate = float(decodings.scores[i]), decodings.certificate(i) if certificates else None
         broken = violations.get(i, {})
-        found.append(LabelledSequence(tokens, labels[i], cuts, score, text, characters, certificate, broken))
+        labelled = LabelledSequence(tokens, labels[i], [], score, text, characters, certificate, broken)
+        pairs = zip(segments[i], confidences[i], strict=True)
+        labelled.spans.extend(_cut_out(labelled, span, chance) for span, chance in pairs)
+        found.append(labelled)
     return found
 
 
@@ -209,16 +210,7 @@ def _confidences(
     ]
 
 
-def _span(
-    tokens: list[str], text: str | None, characters: Characters | None, span: Span, confidence: float | None
-) -> LabelledSpan:
-    words = cut(tokens, text, characters, span.start, span.end)
-    place = None if characters is None else (characters[span.start][0], characters[span.end - 1][1])
-    return LabelledSpan(span.start, span.end, span.type, words, span.level, confidence, place)
-
-
-def cut(tokens: list[str], text: str | None, characters: Characters | None, start: int, end: int) -> str:
-    """Tokens start … end−1 as they stand in the original text, or joined by blanks where there is none."""
-    if text is None or characters is None:
-        return " ".join(tokens[start:end])
-    return text[characters[start][0] : characters[end - 1][1]]
+def _cut_out(sequence: LabelledSequence, span: Span, confidence: float | None) -> LabelledSpan:
+    text, places = sequence.cut(span.start, span.end), sequence.characters
+    place = None if places is None else (places[span.start][0], places[span.end - 1][1])
+    return LabelledSpan(span.start, span.end, span.type, text, span.level, confidence, place)

@@ -18,6 +18,9 @@ from typing import Any
 
 from conseq.errors import ConseqError
 
+SECONDS = 60.0
+"""For one sequence, unless a limit is given: more than any but the hardest problems take."""
+
 
 @dataclass(frozen=True)
 class Training:
@@ -75,7 +78,7 @@ class RuleOptions:
     folds: int = 5
     legal: bool = True
     decoder: Any = "auto"
-    limit: float | None = None
+    limit: float | None = SECONDS
 
     def __post_init__(self) -> None:
         _check_least("folds", self.folds, 0)

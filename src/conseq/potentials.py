@@ -23,7 +23,6 @@ from conseq.errors import ScoreError
 from conseq.kernels.compiled import as_compiled
 
 Scores = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +70,8 @@ class Potentials:
         potentials = cls(
             scores,
             steps,
-            _vector("start", start, size),
-            _vector("end", end, size),
+            _array("start", np.zeros(size) if start is None else start, np.float64, (size,)),
+            _array("end", np.zeros(size) if end is None else end, np.float64, (size,)),
             as_compiled(bounds, np.int64),
             _integers("kind", kind, n_tokens, len(steps)),
             _integers("label_of", label_of, size, None),
@@ -105,6 +104,11 @@ class Potentials:
     @property
     def n_tokens(self) -> int:
         return len(self.unary)
+
+    @property
+    def state_labels(self) -> NDArray[np.int32]:
+        """The label of each state, [S]."""
+        return np.arange(self.n_states, dtype=np.int32) if self.label_of is None else self.label_of
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -256,6 +260,19 @@ def join(parts: Sequence[Potentials]) -> Potentials:
     )
 
 
+def numbers(name: str, values: Any) -> Scores:
+    """The values of an array, a list or a tensor, which must be real numbers, in double precision."""
+    try:
+        array = np.asarray(values)
+        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError, RuntimeError) as error:  # a tensor that needs a gradient raises the last
+        raise ScoreError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        kind = f"it has entries of type {array.dtype}"
+        raise ScoreError(f"{name} is not an array of numbers: {kind}; give real numbers")
+    return array.astype(np.float64, copy=False)
+
+
 def _array(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | None = None) -> NDArray:
     """The values as kernels take them, of a shape if one is given."""
     try:
@@ -265,10 +282,6 @@ def _array(name: str, values: ArrayLike, dtype: Any, shape: tuple[int, ...] | No
     if shape is not None and array.shape != shape:
         raise ScoreError(f"{name} has the shape {array.shape}; give {shape} to fit unary")
     return array
-
-
-def _vector(name: str, values: ArrayLike | None, size: int) -> Scores:
-    return np.zeros(size) if values is None else _array(name, values, np.float64, (size,))
 
 
 def _integers(

@@ -85,11 +85,15 @@ class Problems(Scored):
         schema: Schema,
         constraints: Iterable[Constraint] = (),
         corpus: Corpus | None = None,
+        until: float = np.inf,
     ) -> Problems:
-        """Lower the constraints for these sequences; without a corpus they must not look at tokens."""
+        """Lower the constraints for these sequences; without a corpus they must not look at tokens.
+
+        TooLate if the clock (`time.perf_counter`) passes `until` before.
+        """
         _check_fit(potentials, schema, corpus)
         tokens = Corpus({}, potentials.offsets) if corpus is None else corpus
-        return cls(potentials, Program.of(constraints, schema, tokens))
+        return cls(potentials, Program.of(constraints, schema, tokens, until))
 
     @property
     def offsets(self) -> NDArray[np.int64]:
@@ -135,28 +139,32 @@ class Problem(Scored):
     @cached_property
     def label_of(self) -> NDArray[np.int32]:
         """The label of each state, [S]."""
-        given = self.potentials.label_of
-        return np.arange(self.n_states, dtype=np.int32) if given is None else given
+        return self.potentials.state_labels
 
     def classes(self, primitive: Primitive) -> NDArray[np.int64]:
         """The class of each token for a primitive, [T]."""
-        return self.program.classes(primitive)[self.first_token : self.first_token + self.n_tokens]
+        return self.program.classes(primitive, self.first_token, self.first_token + self.n_tokens)
 
     def violations(self, states: ArrayLike) -> NDArray[np.float64]:
         """How much a labelling violates each primitive, [P]."""
         labels = self.label_of[np.asarray(states, dtype=np.int64)]
         return self.program.violations(labels, np.array([0, len(labels)]), np.array([self.first_token]))[0]
 
-    def score(self, states: ArrayLike) -> float:
-        """The model's score minus the penalties paid; −inf if a hard constraint is broken."""
-        return self.potentials.score(states) - self.cost(self.violations(states))
+    def score(self, states: ArrayLike, violations: NDArray[np.float64] | None = None) -> float:
+        """The model's score minus the penalties paid; −inf if a hard constraint is broken.
+
+        violations    of this labelling, [P], where they are known
+        """
+        known = self.violations(states) if violations is None else violations
+        return self.potentials.score(states) - self.cost(known)
 
     @cached_property
     def lowest(self) -> float:
         """What every labelling scores at least, unless it is forbidden or breaks a hard constraint."""
         potentials = self.potentials
         steps = max(0, self.n_tokens - 1) * _least(potentials.pairwise)
-        tokens = sum(_least(row) for row in potentials.unary)
+        unary = potentials.unary
+        tokens = float(np.min(unary, axis=1, where=unary > -np.inf, initial=0.0).sum())
         model = _least(potentials.start) + _least(potentials.end) + steps + tokens
         soft = [c for c in self.charges if 0 < c.penalty < np.inf]
         return model - sum(c.penalty * c.primitive.most(self.n_tokens) for c in soft)
@@ -191,12 +199,7 @@ class Certificate:
 
     @classmethod
     def of(
-        cls,
-        score: float | None,
-        bound: float,
-        iterations: float,
-        seconds: float,
-        infeasible: bool = False,
+        cls, score: float | None, bound: float, iterations: float, seconds: float, infeasible: bool = False
     ) -> Certificate:
         """The status that a score (None: no labelling was found) and an upper bound prove."""
         if score is None:

@@ -72,26 +72,11 @@ class Shards:
         return Corpus(columns, arrays["offsets"], labels, bags)
 
 
-class _Growing:
-    """A vocabulary in the making."""
-
-    def __init__(self) -> None:
-        self.index: dict[str, int] = {}
-
-    def ids(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.int32]:
-        """Ids of a vocabulary as ids of this one, which learns the strings that are new, in their order."""
-        used, first = np.unique(ids, return_index=True)
-        new = np.full(len(vocabulary), -1, dtype=np.int32)
-        for i in used[np.argsort(first)].tolist():
-            new[i] = self.index.setdefault(vocabulary[i], len(self.index))
-        return new[ids]
-
-
 class _Writer:
     def __init__(self, shelf: Shelf, tokens_each: int) -> None:
         self.shelf, self.tokens_each = shelf, tokens_each
         self.columns: tuple[str, ...] | None = None
-        self.growing: dict[str, _Growing] = {}
+        self.growing: dict[str, dict[str, int]] = {}  # vocabularies in the making
         self.waiting: list[Arrays] = []
         self.tokens, self.n_tokens, self.n_sequences = 0, 0, 0
 
@@ -120,7 +105,13 @@ class _Writer:
         self.n_sequences += len(corpus)
 
     def _ids(self, name: str, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.int32]:
-        return self.growing.setdefault(name, _Growing()).ids(ids, vocabulary)
+        """Ids of a vocabulary as ids of a growing one, which learns strings that are new, in their order."""
+        index = self.growing.setdefault(name, {})
+        used, first = np.unique(ids, return_index=True)
+        new = np.full(len(vocabulary), -1, dtype=np.int32)
+        for i in used[np.argsort(first)].tolist():
+            new[i] = index.setdefault(vocabulary[i], len(index))
+        return new[ids]
 
     def _flush(self) -> None:
         joined = {name: np.concatenate([a[name] for a in self.waiting]) for name in self.waiting[0]}
@@ -133,5 +124,5 @@ class _Writer:
     def finish(self) -> Shards:
         if self.waiting:
             self._flush()
-        vocabularies = {name: Vocabulary(growing.index) for name, growing in self.growing.items()}
+        vocabularies = {name: Vocabulary(index) for name, index in self.growing.items()}
         return Shards(self.shelf, self.columns or (), vocabularies, self.n_sequences, self.n_tokens)

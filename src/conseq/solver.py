@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conseq.dtypes import Floats, Ints
 from conseq.errors import ConseqError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """How far HiGHS may be off a row, a reduced cost or a whole number."""
@@ -27,6 +25,12 @@ LARGEST = 2.0**20
 
 UNBOUNDED = 1e100
 """A bound beyond this is none."""
+
+ENTRY = 150
+"""Bytes that HiGHS keeps for an entry of the matrix."""
+
+ENTRIES_PER_SECOND = 2_000_000
+"""HiGHS looks at the clock only now and then; a program larger than this for the time given is not begun."""
 
 
 class Outcome(Enum):
@@ -45,6 +49,9 @@ class Answer:
     nodes: int = 1
 
 
+NOTHING = Answer(Outcome.STOPPED, None, np.inf, 0)
+
+
 @dataclass
 class Assembly:
     """A program under construction: maximise gain · x, all x ≥ 0."""
@@ -57,6 +64,7 @@ class Assembly:
     entries: list[tuple[NDArray, NDArray, NDArray]] = field(default_factory=list)
     n_columns: int = 0
     n_rows: int = 0
+    n_entries: int = 0
 
     def add_columns(self, gain: Floats, upper: float = 1.0, integral: bool = False) -> Ints:
         """As many columns as there are gains; their numbers."""
@@ -76,18 +84,34 @@ class Assembly:
         self.high.append(high)
         self.entries.append((rows + self.n_rows, columns, values))
         self.n_rows += len(low)
+        self.n_entries += len(values)
 
     def maximise(self, gain: Floats) -> None:
         """Another objective; columns beyond the gains given gain nothing."""
         self.gain = [np.pad(gain, (0, self.n_columns - len(gain)))]
 
-    def solve(self, seconds: float = np.inf, relax: bool = False, nodes: float = np.inf) -> Answer:
-        """The best point, all of `integral` whole unless relaxed."""
+    def solve(
+        self,
+        seconds: float = np.inf,
+        relax: bool = False,
+        nodes: float = np.inf,
+        most_entries: float = np.inf,
+    ) -> Answer:
+        """The best point, all of `integral` whole unless relaxed; none if time or memory do not suffice."""
+        if not self.is_small_enough(seconds, most_entries):
+            return NOTHING
         arrays = self.arrays(relax)
         scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
         solver = _solver(arrays, scale, seconds, nodes)
-        solver.run()
+        try:
+            solver.run()
+        except MemoryError:
+            return NOTHING
         return _answer(solver, arrays, scale)
+
+    def is_small_enough(self, seconds: float, most_entries: float) -> bool:
+        """Whether HiGHS can do something with it in the time, and with no more entries of the matrix."""
+        return self.n_entries <= min(most_entries, seconds * ENTRIES_PER_SECOND)
 
     def arrays(self, relax: bool) -> Arrays:
         """The blocks end to end; entries of the matrix at the same place add up."""

@@ -16,8 +16,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
@@ -68,7 +70,7 @@ def cores() -> int:
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """How many threads an estimator's option means: None and −1 are all processors.
+    """How many threads an estimator's option means: None and −1 are all processors, and 65 the most.
 
     >>> threads_of(3), threads_of(None) == threads_of(-1) == cores()
     (3, True)
@@ -77,7 +79,7 @@ def threads_of(n_jobs: int | None) -> int:
         return cores()
     if n_jobs < 1:
         raise ConseqError(f"n_jobs is {n_jobs}; give at least 1, or None or -1 for all processors")
-    return n_jobs
+    return min(n_jobs, MOST_HELPERS + 1)
 
 
 def run(tasks: Iterable[Callable[[], R]], threads: int = 1) -> list[R]:
@@ -91,11 +93,34 @@ def run(tasks: Iterable[Callable[[], R]], threads: int = 1) -> list[R]:
     """
     if threads < 1:
         raise ValueError(f"threads is {threads}; give 1 or more")
-    work = list(tasks)
-    helpers = min(threads, len(work)) - 1
-    if helpers < 1:
-        return [task() for task in work]
-    return _Batch(work).run(helpers)
+    todo = deque(enumerate(tasks))  # whoever is free takes the next one
+    results: list[Any] = [None] * len(todo)
+    errors: dict[int, Exception] = {}
+
+    def work() -> None:
+        while todo:
+            try:
+                index, task = todo.popleft()
+            except IndexError:  # another thread has taken the last one
+                return
+            try:
+                results[index] = task()
+            except Exception as error:
+                errors[index] = error
+                todo.clear()
+
+    futures = _submit(work, min(threads, len(todo)) - 1)
+    try:
+        work()
+    finally:  # an interrupt from the keyboard may come anywhere in the line above
+        todo.clear()
+        begun = [future for future in futures if not future.cancel()]
+        wait(begun)
+    if errors:
+        raise errors[min(errors)]
+    for future in begun:
+        future.result()
+    return results
 
 
 def map_chunks(
@@ -125,47 +150,6 @@ def balanced(offsets: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], above - closer, [n]])).astype(np.int64)
 
 
-class _Batch:
-    """The tasks of one call of `run`: whoever is free takes the next one."""
-
-    def __init__(self, tasks: Sequence[Callable[[], Any]]) -> None:
-        self.tasks = tasks
-        self.results: list[Any] = [None] * len(tasks)
-        self.errors: dict[int, BaseException] = {}
-        self.todo = iter(range(len(tasks)))
-        self.lock = threading.Lock()
-
-    def run(self, helpers: int) -> list[Any]:
-        futures = _submit(self.work, helpers)
-        try:
-            self.work()
-        finally:  # an interrupt from the keyboard may come anywhere in the line above
-            self.stop()
-            begun = [future for future in futures if not future.cancel()]
-            wait(begun)
-        if self.errors:
-            raise self.errors[min(self.errors)]
-        for future in begun:
-            future.result()
-        return self.results
-
-    def work(self) -> None:
-        while (index := self.next()) is not None:
-            try:
-                self.results[index] = self.tasks[index]()
-            except Exception as error:
-                self.errors[index] = error
-                self.stop()
-
-    def next(self) -> int | None:
-        with self.lock:
-            return next(self.todo, None)
-
-    def stop(self) -> None:
-        with self.lock:
-            self.todo = iter(())
-
-
 def _submit(work: Callable[[], None], count: int) -> list[Future[None]]:
     global _pool
     with _lock:
@@ -177,21 +161,19 @@ def _submit(work: Callable[[], None], count: int) -> list[Future[None]]:
 # ── forks ───────────────────────────────────────────────────────────────────────────────────────────
 
 _forking = threading.RLock()
-_held: list[Any] = []
+_held = ExitStack()
 """What the thread that forks holds meanwhile; one thread forks at a time."""
 
 
 def _before_fork() -> None:
     """Wait until nobody is where a child could not go on; who holds a lock may compile, never the reverse."""
     _forking.acquire()
-    _held[:] = [*reversed(ForkLock.every), *_locks_of_compilers()]
-    for lock in _held:
-        lock.__enter__()
+    for lock in (*reversed(ForkLock.every), *_locks_of_compilers()):
+        _held.enter_context(lock)
 
 
 def _after_fork() -> None:
-    while _held:
-        _held.pop().__exit__(None, None, None)
+    _held.close()
     _forking.release()
 
 

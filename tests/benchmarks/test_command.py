@@ -61,7 +61,8 @@ def test_help_has_examples_and_help_for_every_option(run):
     assert "Examples:\n    python -m benchmarks\n" in found.out
     options = [line for line in found.out.splitlines() if line.startswith("  --")]
     assert [line.split()[0] for line in options] == [
-        "--sets", "--data", "--quick", "--markdown", "--plot", "--help", "--json",
+        "--sets", "--minutes", "--seconds", "--times", "--seed", "--part", "--number", "--data", "--quick",
+        "--markdown", "--plot", "--help", "--json",
     ]  # fmt: skip
     assert all(len(line.split()) > 2 for line in options)
 

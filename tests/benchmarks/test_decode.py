@@ -206,7 +206,7 @@ def test_rarely_broken_rules_have_high_penalties(evidence):
     for one, rule in zip(
         rules.segment_counts(evidence), rules.with_log_ratios(rules.segment_counts(evidence)), strict=True
     ):
-        violated, applied = one.candidate.violated, one.candidate.applied
+        violated, applied = one.violated, one.applied
         assert rule.penalty == pytest.approx(-math.log((violated + 0.5) / (applied + 1)))
 
 

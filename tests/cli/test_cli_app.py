@@ -141,7 +141,7 @@ def test_help_imports_nothing_heavy():
         (["mine", "x.tsv", "-o", "x", "--penalties", "boosting"], "no penalties 'boosting'"),
         (
             ["label", "x", "--decoder", "magic"],
-            "'auto', 'viterbi', 'lazy', 'dual', 'ilp', 'twostage',",
+            "'auto', 'viterbi', 'lazy', 'dual', 'messages', 'ilp', 'twostage',",
         ),
         (["evaluate", "x", "y", "--decoder", "magic"], "--decoder"),
         (["label", "x", "--limit", "-1"], "--limit"),

@@ -102,7 +102,7 @@ def test_models(fails, data, model, tmp_path, command):
     assert "written by a newer conseq (format 99" in fails(command, bad, test)
     with zipfile.ZipFile(bad, "w") as zipped:
         zipped.writestr("model.json", json.dumps({"kind": KIND, "version": VERSION}))
-    assert "lacks a part" in fails(command, bad, test)
+    assert "missing" in fails(command, bad, test)
     with zipfile.ZipFile(bad, "w") as zipped:
         zipped.writestr("model.json", json.dumps({"kind": KIND, "version": 1}))
     assert "written by an older conseq (format 1" in fails(command, bad, test)
@@ -143,3 +143,14 @@ def test_test_data_without_labels(fails, model, data):
     says = fails("evaluate", model, data / "bare.tsv")
     assert "bare.tsv: the label column is missing (expected: word, pos, label)" in says
     assert "evaluate needs labelled data" in says
+
+
+@pytest.mark.parametrize("command", [["train", "{}", "-m", "{}"], ["mine", "{}", "-o", "{}"]])
+def test_what_is_learned_from_is_not_written_over(run, tmp_path, command):
+    source = tmp_path / "train.tsv"
+    source.write_text(GOOD)
+    found = run(*[part.format(source) for part in command])
+    assert (found.code, found.out, source.read_text()) == (2, "", GOOD)
+    assert "train.tsv is the data to learn from; give another file" in found.err
+    command[-1] = "-"
+    assert "give its name instead of -" in run(*[part.format(source) for part in command]).err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from conseq.cli.summary import Summary
 from conseq.decoders.auto import DECODERS
 from conseq.io import read
 from conseq.labeller import SequenceLabeller
+from conseq.options import SECONDS
 
 GOLD = (
     "Ann\tNNP\tB-PER\nlikes\tVBZ\tO\nRome\tNNP\tB-LOC\nBob\tNNP\tB-PER\nlikes\tVBZ\tO\nOslo\tNNP\tB-LOC\n\n"
@@ -128,6 +130,32 @@ class TestLabelling:
         found = run("label", model, "--constraints", path, "--decoder", decoder, "--limit", 20, stdin=TWO)
         assert (found.code, found.err) == (0, "")
         assert len(labels(found.out)) == 6
+
+    def test_a_limit_that_bites_is_noted(self, run, model, rules, data):
+        given = ["label", model, "--constraints", rules(f"{ONE}  penalty 2"), "--decoder", "ilp"]
+        found = run(*given, "--limit", "1e-9", stdin=TWO)
+        assert (found.code, len(labels(found.out))) == (0, 6)
+        assert "note: the limit of 1e-09 seconds stopped the search for 1 of 1 sequences" in found.err
+        assert "others may score up to 2 more: raise --limit" in found.err
+        for none in ("0", "none", "60"):
+            found = run(*given, "--limit", none, stdin=TWO)
+            assert (found.code, found.err) == (0, "")
+        (data / "two.tsv").write_text(GOLD)
+        given[0] = "evaluate"
+        found = run(*given, "--limit", "1e-9", data / "two.tsv")
+        assert "stopped the search for 1 of 1 sequences" in found.err
+        assert run(*given, data / "two.tsv").err == ""
+
+    @pytest.mark.parametrize("limit", ["soon", "-1", "nan", ""])
+    def test_what_is_no_limit_is_refused(self, run, model, limit):
+        found = run("label", model, "--limit", limit, stdin=TWO)
+        assert found.code == 2
+        assert "is not a number of seconds; give one from 0, or none" in found.err
+
+    def test_the_limit_of_a_model_is_the_usual_one(self, model):
+        labeller = SequenceLabeller.load(model)
+        assert Decoding().of_model(labeller).limit == SECONDS
+        assert Decoding(limit=math.inf).of_model(labeller).limit == math.inf
 
     def test_a_decoder_is_used(self, run, model, rules):
         options = ["--constraints", rules(f"{ONE}  penalty 1000"), "--format", "jsonl"]

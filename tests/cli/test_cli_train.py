@@ -255,7 +255,7 @@ def test_progress_is_shown_in_percent():
     from conseq.cli.progress import TrainingLine
     from conseq.models.crf import Progress
 
-    line = TrainingLine("F1", None, Compilation())
+    line = TrainingLine(None, Compilation(), "iteration")
     line.watch(Progress(1, 10.0, 1, 0.1, 0.9312))
     assert "dev F1 93.12 % ·" in line.text()
     line.watch(Progress(2, 9.0, 2, 0.2, 0.9))
@@ -267,7 +267,7 @@ def test_progress_counts_epochs():
     from conseq.cli.progress import TrainingLine
     from conseq.models.crf import Progress
 
-    line = TrainingLine("F1", 10, Compilation(), "epoch")
+    line = TrainingLine(10, Compilation(), "epoch")
     line.watch(Progress(3, 12.0, 3, 0.1, None))
     assert "epoch 3 of 10 · objective 12.0 ·" in line.text()
 

@@ -1,4 +1,4 @@
-"""Every rule of the library means what `naive_rules.py` says, on all labellings of short sequences."""
+"""Every rule means what `benchmarks/naive_rules.py` says, on all labellings of short sequences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from naive_rules import NAIVE, Labelling
 
+from benchmarks.naive_rules import NAIVE, Labelling
 from conseq.constraints import (
     CONSTRAINTS,
     Agree,
@@ -47,6 +47,7 @@ from conseq.schema import Schema
 
 SCHEMAS = {
     "plain": (Schema(["O", "a", "b"], "plain"), 5),
+    "iob1": (Schema(["O", "B-a", "I-a", "B-b", "I-b"], "iob1"), 4),
     "bio": (Schema(["O", "B-a", "I-a", "I-b"], "bio"), 5),
     "bioes": (Schema(["O", "B-a", "I-a", "E-a", "S-a", "S-b"], "bioes"), 4),
     "nested": (Schema(["O", "B-a", "I-a", "I-a/B-b", "I-a/I-b", "B-b"], "bio"), 4),

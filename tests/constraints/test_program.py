@@ -164,8 +164,8 @@ def test_rules_without_tokens_need_none():
 
 def test_lowering_is_shared_between_corpora():
     rules = (IfThen("a", "b"), FollowedLater("a", "b"))
-    assert lowered(rules, SCHEMA) is lowered(rules, Schema(SCHEMA.labels, "bio"))
-    assert lowered(rules, SCHEMA)[1] is None
+    assert lowered(SCHEMA, rules) is lowered(SCHEMA, tuple(rules))
+    assert lowered(SCHEMA, rules)[1] is None
 
 
 def test_hundreds_of_rules_over_many_labels_are_lowered_at_once():
@@ -255,3 +255,11 @@ def test_penalties_that_do_not_fit():
 def test_no_rules_have_no_penalties():
     program = Program.of([], SCHEMA, Corpus.from_sequences([["x"]])).with_penalties([])
     assert len(program.with_penalties([])) == 0
+
+
+def test_a_program_moved_to_another_corpus_looks_at_its_tokens():
+    program = Program.of([TokenIs(COMMA, ("a",))], SCHEMA, Corpus.from_sequences([[",", "x"]]))
+    moved = replace(program, corpus=Corpus.from_sequences([["x", ","]]))
+    assert program.passing(COMMA).tolist() == [0]
+    assert moved.passing(COMMA).tolist() == [1]
+    assert program.with_penalties([2.0]).passing(COMMA) is program.passing(COMMA)

@@ -12,8 +12,7 @@ import pytest
 from conseq.corpus import Corpus, Sequence
 from conseq.datasets import addresses
 from conseq.datasets.postal import write
-from conseq.datasets.postal.forms import FORMS, HABITS
-from conseq.datasets.postal.parts import STATE_OF, town
+from conseq.datasets.postal.forms import FORMS, HABITS, STATE_OF, named_town
 
 LABELS = frozenset(
     [
@@ -118,5 +117,5 @@ def test_words_are_ambiguous(clean: Corpus) -> None:
 
 def test_towns_lie_in_states() -> None:
     rng = Random(0)
-    assert all(town(rng)[1] in STATE_OF for _ in range(500))
+    assert all(named_town(rng)[1] in STATE_OF for _ in range(500))
     assert len(STATE_OF) == 51

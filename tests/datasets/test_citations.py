@@ -13,7 +13,8 @@ from conseq.datasets import citations
 from conseq.datasets.bibliography.records import KINDS, MAKERS, record
 from conseq.datasets.bibliography.styles import STYLES
 from conseq.datasets.bibliography.writing import CASES, MONTH_FORMS, write
-from conseq.datasets.rendering import Piece, bio, to_corpus
+from conseq.datasets.rendering import to_corpus
+from conseq.datasets.template import Piece
 
 FIELDS = frozenset(
     [
@@ -136,7 +137,7 @@ def test_every_style_writes_every_kind(style: str, kind: str) -> None:
 
 def _cut_out(pieces: list[Piece]) -> list[str]:
     """The text of each segment, found again through the corpus."""
-    (sequence,) = to_corpus([pieces], bio)
+    (sequence,) = to_corpus([pieces], "bio")
     spans: list[list[int]] = []
     for (start, end), label in zip(sequence.characters, sequence.labels, strict=True):
         if label.startswith("B-"):

@@ -12,8 +12,7 @@ from conseq.datasets.bibliography.venues import abbreviate
 from conseq.datasets.bibliography.writing import tidy
 from conseq.datasets.noise import MISHAPS, disturb, weaken
 from conseq.datasets.people import Person, surname
-from conseq.datasets.rendering import Piece
-from conseq.datasets.template import draw, expand, fill
+from conseq.datasets.template import Piece, draw, expand, fill
 
 ADA = Person(("Ada", "Beatriz"), "van der Lund", "Jr.")
 BO = Person(("Bo",), "Wu")

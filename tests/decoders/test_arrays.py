@@ -246,7 +246,7 @@ THREE = {"unary": np.zeros((3, 2)), "labels": ["x", "y"]}
         ({"unary": [1.0, 2.0]}, ScoreError, r"unary has the shape \(2,\); give tokens by labels"),
         ({"unary": np.zeros((2, 2, 2, 2))}, ScoreError, r"unary has the shape \(2, 2, 2, 2\)"),
         ({"unary": [[1.0, 2.0], [3.0]]}, ScoreError, "unary is not an array of numbers"),
-        ({"unary": [["x", "y"]]}, ScoreError, "unary has entries of type <U1; give real numbers"),
+        ({"unary": [["x", "y"]]}, ScoreError, "unary is not .* has entries of type <U1; give real numbers"),
         ({"unary": [[1j, 0]]}, ScoreError, "entries of type complex128"),
         ({"unary": [SCORES, np.zeros((2, 3))]}, ScoreError, r"unary\[1\] has scores for 3 labels .* 2"),
         ({**THREE, "pairwise": np.zeros((2, 3))}, ScoreError, r"\(2, 3\); give \(2, 2\) for all steps, or"),

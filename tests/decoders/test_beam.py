@@ -10,10 +10,7 @@ from conseq.decoders.base import Limits
 from conseq.decoders.beam import Beam
 from conseq.decoders.chain.viterbi import Viterbi
 from conseq.decoders.enumeration import Enumerate
-from conseq.decoders.lattice import reader as reader_module
-from conseq.decoders.lattice.lattice import Lattice
-from conseq.decoders.lattice.reader import Reader
-from conseq.problem import Problem, Status
+from conseq.problem import Status
 
 REPEATS = 40
 
@@ -74,28 +71,3 @@ def test_a_good_hint_is_kept() -> None:
         best = Enumerate().decode(problem)
         if best.states is not None:
             assert Beam(1).decode(problem, hint=best.states).score == best.score, seed
-
-
-def test_bounds_over_groups_of_labels_are_lower_bounds_and_keep_the_contract(monkeypatch) -> None:
-    """What large lattices do: the minimum remaining cost of an automaton over groups of labels."""
-    problems = [problem for seed in range(REPEATS) if (problem := random_problem(seed)).n_tokens]
-    exact = [remaining(problem) for problem in problems]
-    monkeypatch.setattr(reader_module, "MOST_ARCS", 0)
-    for seed, (problem, tables) in enumerate(zip(problems, exact, strict=True)):
-        for lower, least in zip(remaining(problem), tables, strict=True):
-            assert (lower <= least + 1e-9).all(), seed
-        found, truth = Beam(500).decode(problem), Enumerate().decode(problem)
-        assert (
-            found.certificate.bound >= truth.score - 1e-9 * (1 + abs(truth.score)) or truth.states is None
-        ), seed
-        if found.states is not None:
-            assert found.score == problem.score(found.states) <= truth.score + 1e-9, seed
-
-
-def remaining(problem: Problem) -> list[np.ndarray]:
-    lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
-    return [
-        Reader.of(lattice, problem, charge).minimum_remaining
-        for charge in problem.charges
-        if not lattice.is_empty
-    ]

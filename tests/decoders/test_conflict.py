@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from rules_by_hand import ByHand, clause, random_problem
 
+from conseq.constraints import HARD, Agree
+from conseq.corpus import Corpus
 from conseq.decoders import conflict
 from conseq.decoders.base import Limits
 from conseq.decoders.conflict import explain_infeasible, smallest_conflict
@@ -106,6 +108,14 @@ def test_the_sentence_names_the_sequence_and_the_rules():
     assert "though there are some" in explain_infeasible(
         Problems.of(Potentials.of(np.zeros((2, 3))), SCHEMA, rules[:2])[0], 0
     )
+
+
+def test_a_sequence_with_fewer_repeated_words_than_others():
+    """What is to blame for the second sequence, where the rule about repeated words has nothing to say."""
+    corpus = Corpus.from_sequences([["x", "y", "v", "x", "y", "v"], ["z", "z", "w"]])
+    rules = [Agree("type", penalty=HARD), clause(3, [(0, 0)]), clause(3, [(0, 1)])]
+    problems = Problems.of(Potentials.of(np.zeros((9, 3)), offsets=corpus.offsets), SCHEMA, rules, corpus)
+    assert smallest_conflict(problems[1]) == rules[1:]
 
 
 def test_a_decoder_that_is_stopped_is_no_proof(monkeypatch):

@@ -199,6 +199,6 @@ def test_the_first_is_viterbi_s_and_threads_do_not_matter():
 
 
 def test_more_labellings_than_there_are_and_none_at_all():
-    (found,) = n_best_all(plain(Potentials.of(np.zeros((3, 2)))), 10**9)
+    (found,) = n_best_all(plain(Potentials.of(np.zeros((3, 2)))), 10_000)
     assert len({tuple(d.states) for d in found}) == len(found) == 8
     assert n_best_all(plain(Potentials.of([[-np.inf, -np.inf]])), 3) == [[]]

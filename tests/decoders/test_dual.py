@@ -1,7 +1,8 @@
-"""`decoders/dual.py` and `lattice/dual.py` against the enumeration of all labellings, and how often answers
-are proved."""
+"""`decoders/dual.py` against the enumeration of all labellings, and how often answers are proved."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +10,13 @@ from problems_by_kind import KINDS, STRICTNESS, random_problem
 
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.base import HARD, Constraint
-from conseq.constraints.primitives import Automaton
+from conseq.constraints.primitives import Automaton, run
 from conseq.constraints.relaxation import shifted
-from conseq.decoders.base import NO_LIMITS, Best, Limits
-from conseq.decoders.beam import beam_search
+from conseq.decoders.base import Limits
 from conseq.decoders.chain.viterbi import Viterbi, viterbi
-from conseq.decoders.dual import Dual, _Descent
+from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
-from conseq.decoders.lattice.dual import DualFunction, Subproblem
-from conseq.decoders.lattice.lattice import Lattice, TooManyStates
-from conseq.decoders.lattice.reader import label_groups
+from conseq.decoders.messages.shares import Shares
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems, Status
 from conseq.schema import Schema
@@ -82,66 +80,57 @@ def test_one_iteration_is_viterbi() -> None:
         assert dual.certificate.bound <= plain.certificate.bound + 1e-9, seed
 
 
-def dual_of(problem: Problem, primitives: list[int] | None = None) -> DualFunction:
-    """The dual function with these primitives, or all that are not local."""
-    dual = DualFunction(problem, Lattice.of(problem.with_local_constraints, len(problem.schema)))
-    every = [p for p, charge in enumerate(problem.charges) if not charge.primitive.is_local]
-    for p in every if primitives is None else primitives:
-        dual.add(p)
-    return dual
+def charged(problem: Problem, multipliers: np.ndarray) -> Shares:
+    """The chain with these multipliers of the sums, and machines for all automata."""
+    shares = Shares(problem, np.inf, with_sums=False)
+    shares.add(p for p, charge in enumerate(problem.charges) if not charge.primitive.is_local)
+    shares.charge(multipliers)
+    return shares
+
+
+def draw(problem: Problem, seed: int) -> np.ndarray:
+    """Multipliers, some of which are 0 and some the penalty."""
+    penalties = problem.program.penalties[: problem.program.n_linear]
+    return np.clip(np.random.default_rng(seed).normal(0, 2, len(penalties)), 0.0, penalties)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_dual_is_an_upper_bound_at_any_multipliers(kind: str) -> None:
+    """Before any message, after some, and with a beam that they guide."""
     for seed in range(REPEATS):
         problem = random_problem(seed, kind)
         if not problem.n_tokens:
             continue
-        rng = np.random.default_rng(seed)
-        dual = dual_of(problem)
         truth = Enumerate().decode(problem).score
-        for _ in range(5):
-            point = np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper)
-            bound = dual.value(point)[0]
-            assert bound >= truth - 1e-9 * (1 + abs(truth)) or truth == -np.inf, seed
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_search_that_any_multipliers_guide_has_a_right_bound(kind: str) -> None:
-    """A narrow beam may miss the best labelling, not its score; one that drops nothing finds it."""
-    for seed in range(REPEATS):
-        problem = random_problem(seed, kind)
-        truth = Enumerate().decode(problem).score
-        if not problem.n_tokens or truth == -np.inf:
-            continue
-        dual = dual_of(problem)
-        descent = _Descent(Dual(), Best(problem), dual, NO_LIMITS)
-        draws = np.random.default_rng(seed).normal(1, 3, len(dual))
-        descent.best_point = np.clip(draws, dual.lower, dual.upper)
-        tracked = descent.readers.usable(sorted(dual.members))
-        assert tracked == sorted(dual.members), seed
-        lattice, readers = descent._guided(tracked)
-        for width in (1, 3):
-            bound = beam_search(lattice, readers, width, -np.inf)[1]
-            assert bound >= truth - 1e-9 * (1 + abs(truth)), seed
-        floor = truth - 1e-6  # nothing that leads to the best labelling may rank below it
-        found, bound = beam_search(lattice, readers, 10**6, floor)
-        assert problem.score(found[0]) == pytest.approx(truth), seed
-        assert bound == pytest.approx(truth), seed
+        for k in range(5):
+            shares, slack = charged(problem, draw(problem, 10 * seed + k)), 1e-9 * (1 + abs(truth))
+            assert shares.bound >= truth - slack or truth == -np.inf, seed
+            if not all(shares.pass_messages(-np.inf) for _ in range(3)):
+                assert truth == -np.inf, seed
+                continue
+            before = shares.bound
+            assert before >= truth - slack or truth == -np.inf, seed
+            for width in (1, 3, 1000):
+                assert shares.beam(width, -np.inf).bound >= truth - slack or truth == -np.inf, seed
+            shares.charge(draw(problem, 10 * seed + k + 5))  # what machines are told is for any multipliers
+            assert shares.bound >= truth - slack or truth == -np.inf, seed
 
 
 def test_the_slope_is_a_subgradient() -> None:
-    """D(b) ≥ D(a) + slope of D at a · (b − a), for any a and b; `value` gives the slope of −D."""
+    """D(b) ≥ D(a) − (sums − limits of the labelling at a) · (b − a), for any a and b."""
     for seed in range(REPEATS):
-        problem = random_problem(seed, "any", "soft", length=4)
-        rng = np.random.default_rng(seed)
-        dual = dual_of(problem)
-        a, b = (np.clip(rng.normal(0, 2, len(dual)), dual.lower, dual.upper) for _ in range(2))
-        at_a, falls, states = dual.value(a)
-        if states is None or at_a == -np.inf:
+        problem = random_problem(seed, "sums", "soft", length=4)
+        a, b = draw(problem, seed), draw(problem, seed + REPEATS)
+        shares = charged(problem, a)
+        at_a, states = shares.bound, shares.labelling()
+        if states is None:
             continue
-        at_b = dual.value(b)[0]
-        assert at_b >= at_a - falls @ (b - a) - 1e-9 * (1 + abs(at_a)), seed
+        slope = np.zeros(len(a))
+        for p, linear in shares.sums.items():
+            classes = problem.classes(linear)
+            violation = run(replace(linear, bound=-1000.0, per_token=0.0), problem.label_of[states], classes)
+            slope[p] = violation - 1000.0 - linear.limit(len(states))
+        assert charged(problem, b).bound >= at_a - slope @ (b - a) - 1e-9 * (1 + abs(at_a)), seed
 
 
 def test_multipliers_of_sums_shift_the_scores_as_the_relaxation_does() -> None:
@@ -149,60 +138,18 @@ def test_multipliers_of_sums_shift_the_scores_as_the_relaxation_does() -> None:
         problem = random_problem(seed, "sums")
         if not problem.n_tokens:
             continue
-        sums = [p for p, c in enumerate(problem.charges) if not c.primitive.is_local]
-        dual = dual_of(problem, sums)
-        rng = np.random.default_rng(seed)
-        point = np.clip(rng.uniform(0, 3, len(dual)), dual.lower, dual.upper)
-        given = dict(zip(sums, point.tolist(), strict=True))
+        point = np.where(np.isfinite(draw(problem, seed)), draw(problem, seed), 3.0)
+        shares = charged(problem, point)
+        given = {p: float(point[p]) for p in shares.sums}
         moved = {**problem.program.local_penalties, **given}
         chain = shifted(problem.potentials, problem.program, moved, problem.first_token)
-        best = float(viterbi(chain).scores[0])
-        bound, _, states = dual.value(point)
+        best, states = float(viterbi(chain).scores[0]), shares.labelling()
         assert (states is None) == (best == -np.inf), seed
-        assert dual.sums_at(point) == {p: x for p, x in given.items() if x > 0}, seed
         if states is not None:
-            limits = [problem.charges[p].primitive.limit(problem.n_tokens) for p in sums]
-            constant = sum(x * limit for x, limit in zip(point, limits, strict=True))
-            assert bound == pytest.approx(best + constant, rel=1e-9, abs=1e-9), seed
+            limits = [linear.limit(problem.n_tokens) for linear in shares.sums.values()]
+            constant = sum(x * limit for x, limit in zip(given.values(), limits, strict=True))
+            assert shares.bound == pytest.approx(best + constant, rel=1e-9, abs=1e-9), seed
             assert chain.score(states) == pytest.approx(best, rel=1e-9, abs=1e-9), seed
-
-
-def test_a_sub_problem_is_the_least_that_its_automaton_charges() -> None:
-    """max over labellings z of the lattice −cost(z) − u · z, where u is one number per token and group."""
-    for seed in range(2 * REPEATS):
-        problem = random_problem(seed, "automata", length=3)
-        lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
-        rng = np.random.default_rng(seed)
-        for p, charge in enumerate(problem.charges):
-            if lattice.is_empty:
-                continue
-            part = Subproblem.of(problem, p, lattice, np.inf)
-            point, slope = rng.normal(0, 2, 3 * part.n_groups), np.zeros(3 * part.n_groups)
-            every = np.concatenate(labellings(problem))
-            possible = steps_are_there(lattice, problem, every)
-            violation = np.array([problem.violations(states)[p] for states in every])
-            cost = np.where(violation > 0, charge.penalty, 0.0) * np.where(violation > 0, violation, 1.0)
-            chosen = np.arange(3) * part.n_groups + part.group_of[every]
-            values = np.where(possible, -cost - point[chosen].sum(axis=1), -np.inf)
-            found = part.solve(point, every[0], slope)
-            assert found >= values.max() - 1e-9 * (1 + abs(values.max())), seed
-            if found > -np.inf:
-                assert slope.sum() == pytest.approx(0.0), seed
-                assert np.abs(slope).sum() <= 6, seed
-            if len(np.unique(part.group_of)) == problem.n_states:  # then groups of states are states
-                close = found == pytest.approx(values.max(), rel=1e-8, abs=1e-8)
-                assert close, seed
-
-
-def steps_are_there(lattice: Lattice, problem: Problem, every: np.ndarray) -> np.ndarray:
-    """Which labellings make only steps that some path of the lattice makes at that token, [n]."""
-    size = lattice.n_labels + 1
-    outside = np.full((len(every), 1), lattice.n_labels)
-    labels = np.hstack([outside, problem.label_of[every], outside])
-    there = np.zeros((lattice.n_tokens + 1, size * size), dtype=bool)
-    there[lattice.steps.token, lattice.steps.pair] = True
-    pairs = labels[:, :-1] * size + labels[:, 1:]
-    return there[np.arange(lattice.n_tokens + 1), pairs].all(axis=1)
 
 
 def test_labels_of_one_group_are_read_alike() -> None:
@@ -210,7 +157,7 @@ def test_labels_of_one_group_are_read_alike() -> None:
         for charge in random_problem(seed, "automata").charges:
             automaton = charge.primitive
             assert isinstance(automaton, Automaton)
-            steps, groups = automaton.steps, label_groups(automaton)
+            steps, groups = automaton.steps, automaton.label_groups
             for a in range(len(groups)):
                 for b in range(len(groups)):
                     alike = (steps[:, a] == steps[:, b]).all() and (steps[:, :, a] == steps[:, :, b]).all()
@@ -219,12 +166,10 @@ def test_labels_of_one_group_are_read_alike() -> None:
 
 def test_automata_too_large_are_left_out_of_the_dual() -> None:
     problem = random_problem(1, "automata", "soft", length=5, size=4)
-    lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
-    dual = DualFunction(problem, lattice)
-    with pytest.raises(TooManyStates):
-        dual.add(0, most_states=1)
-    assert not dual.members
-    assert len(dual) == 0
+    shares = Shares(problem, np.inf, limits=Limits(memory=0))
+    assert not shares.add(range(len(problem.charges)))
+    assert not shares.machines
+    assert shares.bound == pytest.approx(Viterbi().decode(problem).certificate.bound)
 
 
 def decoded(unary: list[list[float]], *rules: Constraint, options: Dual = Dual()) -> Decoding:  # noqa: B008

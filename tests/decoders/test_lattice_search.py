@@ -8,15 +8,16 @@ import pytest
 from numba import config
 from problems_of_all_rules import all_labellings, model_scores, random_problems, truth
 
-from conseq.decoders.base import Best, Limits, violated
+from conseq.decoders.base import Best, Limits
 from conseq.decoders.lattice.lattice import Lattice
-from conseq.decoders.lattice.search import Found, LatticeSearch, Workspace, lowered
+from conseq.decoders.lattice.search import Found, LatticeSearch, lowered
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import ShiftedChain, refine
 from conseq.problem import Problem
 
 SEEDS = range(8 if config.DISABLE_JIT else 150)
 MANY = 100_000
+ENOUGH = Limits(states=MANY)
 
 
 def feasible(seed: int) -> list[Problem]:
@@ -52,9 +53,7 @@ def some_primitives(problem: Problem, rng: np.random.Generator) -> list[int]:
 
 def search_above(chain: ShiftedChain, floor: float) -> LatticeSearch:
     """A search through the lattice of all labellings that reach the floor by the shifted scores."""
-    search = chain.search(floor, MANY, np.inf)
-    assert search is not None
-    return search
+    return chain.search(floor, MANY, np.inf)
 
 
 def states_of(search: LatticeSearch, found: Found) -> tuple[int, ...]:
@@ -75,14 +74,14 @@ def test_the_best_labelling_under_some_primitives(seed):
     rng = np.random.default_rng(seed)
     for problem in feasible(seed):
         primitives = some_primitives(problem, rng)
-        multipliers = random_multipliers(problem, primitives, rng) if rng.random() < 0.5 else None
-        chain = ShiftedChain.of(problem, problem.with_local_constraints, multipliers)
+        multipliers = random_multipliers(problem, primitives, rng) * (rng.random() < 0.5)
+        chain = ShiftedChain(problem, problem.with_local_constraints, multipliers)
         everything = relaxed_scores(problem, list(range(len(problem.charges))))
         most = max(relaxed_scores(problem, primitives).values())
         least = max(everything.values())
         assert chain.bound >= least - 1e-9 * (1 + abs(least)) or least == -np.inf
         search = search_above(chain, -np.inf)
-        found = search.best(primitives, -np.inf, MANY)
+        found = search.best(primitives, -np.inf, ENOUGH)
         if least > -np.inf:
             assert found.path is not None
         if found.path is None:
@@ -107,11 +106,11 @@ def test_a_floor_loses_no_labelling_that_reaches_it(seed):
         if best == -np.inf:
             continue
         multipliers = random_multipliers(problem, primitives, rng)
-        chain = ShiftedChain.of(problem, problem.with_local_constraints, multipliers)
-        at = search_above(chain, lowered(best)).best(primitives, -np.inf, MANY)
+        chain = ShiftedChain(problem, problem.with_local_constraints, multipliers)
+        at = search_above(chain, lowered(best)).best(primitives, -np.inf, ENOUGH)
         assert at.value == pytest.approx(best, rel=1e-8, abs=1e-8)
         above = best + 1e-3 * (1 + abs(best))
-        beyond = search_above(chain, above).best(primitives, -np.inf, MANY)
+        beyond = search_above(chain, above).best(primitives, -np.inf, ENOUGH)
         assert beyond.path is None
         assert beyond.value == -np.inf
 
@@ -123,7 +122,7 @@ def test_little_room_gives_an_upper_bound(seed):
         best = max(relaxed_scores(problem, primitives).values())
         search = search_above(ShiftedChain.of(problem, problem.with_local_constraints), -np.inf)
         for states in (1, 2, 5, 20):
-            found = search.best(primitives, -np.inf, states)
+            found = search.best(primitives, -np.inf, Limits(states=states))
             if found.is_exhaustive and found.path is None:
                 assert best == -np.inf
             else:
@@ -132,15 +131,13 @@ def test_little_room_gives_an_upper_bound(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_refine_from_any_start_ends_with_the_optimum(seed):
-    """Whatever is active at first, whatever the multipliers, with one workspace for all."""
+    """Whatever is active at first, whatever the multipliers."""
     rng = np.random.default_rng(seed)
-    workspace = Workspace()
     for problem in feasible(seed):
         best = Best(problem)
         primitives = some_primitives(problem, rng)
         multipliers = random_multipliers(problem, primitives, rng)
-        potentials, tracked = problem.with_local_constraints, Primitives.of(problem.program)
-        chain = ShiftedChain.of(problem, potentials, multipliers, tracked, workspace)
+        chain = ShiftedChain(problem, problem.with_local_constraints, multipliers)
         active = sorted({*primitives, *np.flatnonzero(multipliers).tolist()})
         refine(best, chain, active, Limits())
         optimum = truth(problem)
@@ -159,9 +156,10 @@ def test_a_known_score_loses_nothing_that_is_better(seed):
         finite = sorted(score for score in scores.values() if score > -np.inf)
         if not finite:
             continue
-        search = LatticeSearch.of(Lattice.of(problem.with_local_constraints, len(problem.schema)), problem)
+        lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
+        search = LatticeSearch(lattice, problem, np.zeros(problem.program.n_linear))
         known = lowered(finite[int(rng.integers(len(finite)))])
-        found = search.best(primitives, known, MANY)
+        found = search.best(primitives, known, ENOUGH)
         values = [
             scores[tuple(search.lattice.states_of(p).tolist())]
             for p in (found.path, found.met)
@@ -195,4 +193,4 @@ def test_violated_are_the_primitives_that_are_paid_for_and_not_in_the_scores():
             violations = problem.violations(states)
             for p, charge in enumerate(problem.charges):
                 paid = violations[p] > 0 and charge.penalty > 0 and not charge.primitive.is_local
-                assert (p in violated(problem, states)) == paid, f"seed {seed}"
+                assert (p in Best(problem).offer(states)) == paid, f"seed {seed}"

@@ -14,8 +14,10 @@ from conseq.constraints import Forbidden
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
 from conseq.constraints.relaxation import shifted
+from conseq.decoders.lattice.lattice import chain_of
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.kernels import softdd
+from conseq.kernels.lattice import Chain
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema
@@ -114,11 +116,9 @@ def test_the_kernel_shifts_as_the_definition_does(seed):
         if not problem.n_tokens or not given.any():
             continue
         potentials = problem.with_local_constraints
-        unary, pairwise, start, end, offsets, _ = potentials.arrays()
         effects = primitives.effects(potentials)
-        scores = softdd.Scores(unary, pairwise, start, end)
-        moved = softdd.shifted_chain(scores, program.arrays.sums, effects, given)
-        kernel = Potentials.of(*moved, offsets, kind=potentials.kind)
+        moved = Chain(*softdd.shifted_chain(chain_of(potentials), program.arrays.sums, effects, given))
+        kernel = Potentials.of(*moved[:4], potentials.offsets, kind=potentials.kind)
         multipliers = dict(enumerate(given.tolist()))
         paths = all_labellings(problem)
         wanted = shifted(potentials, program, multipliers, problem.first_token)

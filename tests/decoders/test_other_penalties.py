@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numba import config
 from problems_of_all_rules import (
-    PENALTIES,
     SCHEMAS,
     WORDS,
     all_labellings,
@@ -19,6 +18,7 @@ from problems_of_all_rules import (
     random_rules,
 )
 
+from benchmarks.random_rules import PENALTIES
 from conseq.constraints import HARD, Segments
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program

@@ -11,9 +11,8 @@ from numba import config
 from segment_lattices import Case, Path, edges_of, random_case
 
 from conseq.constraints import CONSTRAINTS
-from conseq.decoders.beam import beam_search
+from conseq.decoders.base import Limits
 from conseq.decoders.ilp import largest_flow
-from conseq.decoders.lattice.dual import DualFunction
 from conseq.decoders.lattice.lattice import Lattice, TooManyStates
 from conseq.decoders.lattice.pareto import at_most, cheapest
 from conseq.decoders.lattice.posterior import Posterior
@@ -286,9 +285,9 @@ def test_a_limit_of_product_states_is_kept():
             if free.n_nodes > size:
                 refused += 1
                 with pytest.raises(TooManyStates, match=f"more than {size} product states"):
-                    reader.product(most_states=size)
+                    reader.product(limits=Limits(states=size))
             else:  # nodes may have been merged, so there may have been more
-                enough = reader.product(most_states=size * len(reader.next))
+                enough = reader.product(limits=Limits(states=size * len(reader.next)))
                 assert enough.same_as(free), place
     assert refused > 20 // SLOW
 
@@ -302,12 +301,17 @@ def score_of(case: Case, states: np.ndarray) -> float:
     return max(path.charged for path in case.paths if path.labels == labels)
 
 
+def search_of(case: Case, floor: float = -np.inf) -> LatticeSearch:
+    """A search through all paths, which no multipliers shift."""
+    return LatticeSearch(case.lattice, case.problem, np.zeros(case.problem.program.n_linear), floor)
+
+
 def test_product_states():
     for place, case, rng in cases(2000):
         if case.lattice.is_empty:
             continue
         best, every = best_of(case), list(range(len(case.problem.charges)))
-        search = LatticeSearch.of(case.lattice, case.problem)
+        search = search_of(case)
         found = search.best(every)
         assert found.is_exhaustive, place
         if best == -np.inf:
@@ -319,7 +323,7 @@ def test_product_states():
         states = case.lattice.states_of(found.path)
         assert score_of(case, states) == pytest.approx(best, abs=near(case)), place
         floor = some_floor([path.charged for path in feasible(case)], rng)
-        above = LatticeSearch.of(case.lattice, case.problem, lowered(floor)).best(every)
+        above = search_of(case, lowered(floor)).best(every)
         assert (above.path is not None) == (best >= floor), place
         if above.path is not None:
             assert above.value == pytest.approx(best, abs=near(case)), place
@@ -337,7 +341,7 @@ def test_product_states_under_some_primitives():
         if case.lattice.is_empty:
             continue
         some = [p for p in range(len(case.problem.charges)) if rng.random() < 0.5]
-        found = LatticeSearch.of(case.lattice, case.problem).best(some)
+        found = search_of(case).best(some)
         lattice = case.lattice
         for p in some:
             lattice = Reader.of(lattice, case.problem, case.problem.charges[p]).product()
@@ -352,7 +356,7 @@ def test_little_room_gives_an_upper_bound():
             continue
         best, every = best_of(case), list(range(len(case.problem.charges)))
         for room in (1, 3, 10):
-            found = LatticeSearch.of(case.lattice, case.problem).best(every, most_states=room)
+            found = search_of(case).best(every, limits=Limits(states=room))
             assert found.value >= best - close(case), place
 
 
@@ -412,25 +416,7 @@ def check_ceiling(case: Case, floor: float, least: float, place: str) -> None:
     assert cheapest(case.lattice, readers, floor, at_most(least)).cost == pytest.approx(
         least, rel=2e-9, abs=2e-9
     )
-    assert not cheapest(case.lattice, readers, floor, LARGEST, room=1).is_complete, place
-
-
-def test_beams():
-    for place, case, _ in cases(2000):
-        if case.lattice.is_empty:
-            continue
-        best, readers = best_of(case), readers_of(case)
-        found, bound = beam_search(case.lattice, readers, 10**6, -np.inf)
-        assert bound == pytest.approx(best, abs=close(case)), place
-        assert len(found) > 0 or best == -np.inf, place
-        if found:
-            assert score_of(case, found[0]) == pytest.approx(best, abs=close(case)), place
-            scores = [score_of(case, states) for states in found]
-            assert min(scores) > -np.inf, place
-        for width in (1, 3):
-            found, bound = beam_search(case.lattice, readers, width, -np.inf)
-            assert bound >= best - close(case), place
-            assert all(tuple(s.tolist()) in {path.labels for path in case.paths} for s in found), place
+    assert not cheapest(case.lattice, readers, floor, LARGEST, Limits(states=1)).is_complete, place
 
 
 def test_any_path_that_breaks_no_hard_rule():
@@ -449,23 +435,6 @@ def test_any_path_that_breaks_no_hard_rule():
         if readers and not case.lattice.is_empty:
             satisfied[found is not None] += 1
     assert min(satisfied.values()) > 100 // SLOW
-
-
-def test_the_dual_function_is_an_upper_bound():
-    """At any multipliers, for any primitives that are brought in; at 0 it is the best score without rules."""
-    for place, case, rng in cases(400):
-        if case.lattice.is_empty:
-            continue
-        best, dual = best_of(case), DualFunction(case.problem, case.lattice)
-        for p, charge in enumerate(case.problem.charges):
-            if rng.random() < 0.7 and charge.penalty > 0:
-                dual.add(p)
-        bound = dual.value(np.zeros(len(dual)))[0]
-        assert bound >= best - close(case), place
-        assert bound <= case.lattice.best_score + close(case), place
-        for size in (0.3, 3.0):
-            point = np.clip(rng.normal(0, size, len(dual)), dual.lower, dual.upper)
-            assert dual.value(point)[0] >= best - close(case, 1e-9), place
 
 
 # ── mistakes ────────────────────────────────────────────────────────────────────────────────────

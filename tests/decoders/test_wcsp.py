@@ -82,16 +82,16 @@ def test_limits_leave_a_valid_certificate(seed, nodes, seconds, hinted):
 
 
 @settings(deadline=None, max_examples=80)
-@given(seed=SEEDS, cells=st.sampled_from([0, 6, 20, np.inf]))
+@given(seed=SEEDS, cells=st.sampled_from([0, 6, 20, 1_000_000]))
 def test_buckets_bound_the_optimum_and_are_exact_where_nothing_is_parted(seed, cells):
     csp = random_csp(seed)
     best = best_of_all(csp)
-    buckets = Buckets.of(csp.sizes, csp.tables, cells)
+    buckets = Buckets.of(dict(enumerate(csp.sizes)), csp.tables, Limits(states=cells))
     assert buckets is not None
     assert buckets.bound >= best - 1e-9 * (1 + abs(best)) if best > -np.inf else True
     assert sorted(buckets.order) == list(range(len(csp.sizes)))
     assert all((table.weights <= 1e-9).all() for bucket in buckets.tables for table in bucket)
-    if cells == np.inf:
+    if cells == 1_000_000:
         assert buckets.bound == pytest.approx(best)
 
 
@@ -104,7 +104,10 @@ def test_a_long_chain_needs_no_search():
         csp.add([t, t + 1], rng.normal(size=(4, 4)))
     found = csp.solve(Limits(nodes=n))
     assert found.certificate.status is Status.OPTIMAL
-    assert elimination_order([4] * n, [table.scope for table in csp.tables])[0] in (0, n - 1)
+    assert elimination_order(dict.fromkeys(range(n), 4), [table.scope for table in csp.tables])[0] in (
+        0,
+        n - 1,
+    )
 
 
 def test_parts_that_nothing_connects_are_solved_one_by_one():
@@ -125,7 +128,7 @@ def test_parts_that_nothing_connects_are_solved_one_by_one():
 
 def test_without_time_nothing_is_claimed():
     csp = wide(0, 30)
-    assert Buckets.of(csp.sizes, csp.tables, 100, until=0.0) is None
+    assert Buckets.of(dict(enumerate(csp.sizes)), csp.tables, Limits(seconds=0)) is None
     found = csp.solve(Limits(seconds=0))
     assert found.certificate.status is Status.UNKNOWN
     assert found.certificate.bound >= csp.solve(Limits(nodes=1000)).certificate.bound

@@ -78,6 +78,7 @@ def test_no_tags_at_all() -> None:
         ("x</a>", "input:1: column 2: </a> closes nothing; open it, or write &lt; for a plain <"),
         ("<a>x<b>y</a></b>", "input:1: column 9: </a> stands inside <b>; close b before it"),
         ("\n\n", "input: the file has no tokens"),
+        ("<a>" * 20_000, "input:1: column 301: more than 100 elements inside each other"),
     ],
 )
 def test_errors(text: str, message: str) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io import read
-from conseq.io.columns import parse_columns
+from conseq.io.columns import ColumnReader
 from conseq.io.grid import Grid, pieces
 from conseq.io.layout import ColumnOptions, layout_of
 from conseq.io.source import Block, whole_lines
@@ -246,7 +246,8 @@ def test_reads_what_a_naive_writer_wrote(rows: list[list[tuple[str, str, str]]],
     """The reader in pieces of any size against the definition of the format."""
     text = "\n".join("".join("\t".join(row) + "\n" for row in sequence) for sequence in rows)
     block = Block(text.encode(), "in")
-    corpus = parse_columns(block, ColumnOptions())
+    corpus = ColumnReader().whole(block)
+    assert corpus is not None
     assert corpus.split(list(zip(*_flat(corpus), strict=True))) == rows
     layout = layout_of(block, ColumnOptions())
     assert layout is not None

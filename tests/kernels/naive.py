@@ -12,6 +12,8 @@ from itertools import product
 import numpy as np
 from numba import config
 
+from conseq.kernels.chain import Chains
+
 INF = math.inf
 
 REPEATS = 15 if config.DISABLE_JIT else 60
@@ -56,11 +58,11 @@ def random_chains(seed: int, magnitude: float = 2.0) -> list[Chain]:
     return chains
 
 
-def flat(chains: list[Chain]) -> tuple[np.ndarray, ...]:
-    """unary, pairwise, start, end, offsets, kind as the kernels take them; kind empty where it can be."""
+def flat(chains: list[Chain]) -> Chains:
+    """As the kernels take them; kind empty where it can be."""
     first = chains[0]
     kind = np.concatenate([c.kind for c in chains])
-    return (
+    return Chains(
         np.concatenate([c.unary for c in chains]),
         first.pairwise,
         first.start,

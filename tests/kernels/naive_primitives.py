@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from conseq.kernels.lattice_dual import Additions
 from conseq.kernels.violations import Sums
 
 INF = np.inf
@@ -19,13 +18,13 @@ INF = np.inf
 # ── counters and sums ───────────────────────────────────────────────────────────────────────────
 
 
-def random_additions(rng: np.random.Generator, n_edges: int, counters: int) -> Additions:
-    """Amounts are positive, no counter twice on an edge."""
-    begins, added = [0], []
-    for _ in range(n_edges):
-        added += [(r, int(rng.integers(1, 3))) for r in range(counters) if rng.random() < 0.4]
-        begins.append(len(added))
-    return Additions(np.array(begins), np.array(added, dtype=np.int64).reshape(-1, 2))
+def random_amounts(rng: np.random.Generator, n_edges: int, counters: int) -> np.ndarray:
+    """What each edge adds to each counter, [E,R]: often nothing, never less."""
+    amounts = np.zeros((n_edges, counters), dtype=np.int64)
+    for place in np.ndindex(amounts.shape):
+        if rng.random() < 0.4:
+            amounts[place] = rng.integers(1, 3)
+    return amounts
 
 
 def random_sums(rng: np.random.Generator, counters: int) -> Sums:
@@ -51,14 +50,9 @@ def random_multipliers(rng: np.random.Generator, sums: Sums) -> np.ndarray:
     return np.minimum(rng.exponential(1, len(sums.limits)), sums.limits[:, 1]) * (rng.random() < 0.6)
 
 
-def totals(path: list[int], additions: Additions, sums: Sums) -> np.ndarray:
+def totals(path: list[int], amounts: np.ndarray, sums: Sums) -> np.ndarray:
     """The sums along the edges of a path, [K]."""
-    begins, added = (part.tolist() for part in additions)
-    counts: dict[int, int] = {}
-    for e in path:
-        for counter, amount in added[begins[e] : begins[e + 1]]:
-            counts[counter] = counts.get(counter, 0) + amount
-    return weighted(sums, counts)
+    return weighted(sums, dict(enumerate(amounts[path].sum(axis=0).tolist())))
 
 
 def weighted(sums: Sums, counts: dict[int, int]) -> np.ndarray:

@@ -29,23 +29,22 @@ def random_tables(rng: np.random.Generator) -> tuple[list[int], Tables]:
 
 
 def flat(sizes: list[int], tables: Tables) -> tuple[np.ndarray, ...]:
-    first, start, links, parents, strides, cells = [0], [], [0], [], [], []
+    first, start, links, parents, cells = [0], [0], [0], [], []
     for bucket in tables:
         for above, weights in bucket:
-            start.append(len(cells))
             parents += above
-            strides += [step // 8 for step in weights.strides[:-1]]
             links.append(len(parents))
             cells += weights.ravel().tolist()
-        first.append(len(start))
-    integers = [np.array(x, dtype=np.int64) for x in (sizes, first, start, links, parents, strides)]
+            start.append(len(cells))
+        first.append(len(links) - 1)
+    integers = [np.array(x, dtype=np.int64) for x in (sizes, first, start, links, parents)]
     return (*integers, np.array(cells, dtype=np.float64))
 
 
-def fresh(sizes: list[int]) -> tuple[np.ndarray, ...]:
-    shape = len(sizes), max(sizes)
-    whole = [np.zeros(n, dtype=np.int64) for n in (shape, shape[0], 2)]
-    return np.zeros(shape[0], dtype=np.int64), np.full(shape, np.nan), *whole
+def fresh(sizes: list[int], tables: Tables) -> tuple[np.ndarray, ...]:
+    scores = np.full((len(sizes), max(sizes)), -np.inf)
+    scores[0, : sizes[0]] = 10.0 + sum(weights for _, weights in tables[0])
+    return np.zeros(len(sizes), dtype=np.int64), scores, np.zeros(2, dtype=np.int64)
 
 
 def total(tables: Tables, values: tuple[int, ...]) -> float:
@@ -58,22 +57,20 @@ def test_the_best_is_found_however_often_it_is_stopped(nodes_at_once):
     for seed in SEEDS:
         sizes, tables = random_tables(np.random.default_rng(seed))
         wanted = max(total(tables, values) for values in product(*map(range, sizes)))
-        problem, frame = flat(sizes, tables), fresh(sizes)
+        problem, frame = flat(sizes, tables), fresh(sizes, tables)
         best, found = np.array([-np.inf]), np.full(len(sizes), -1, dtype=np.int64)
-        branch.enter(problem, frame, 0, 10.0)
         while not branch.search(problem, frame, best, found, frame[-1][branch.NODES] + nodes_at_once):
-            left = branch.open_bound(frame, problem[0])
+            left = branch.open_bound(frame)
             assert max(left, best[0]) >= wanted, f"seed {seed}: what is left may reach the best"
         assert best[0] == wanted, f"seed {seed}"
         if wanted > -np.inf:
             assert total(tables, tuple(found.tolist())) == wanted, f"seed {seed}"
-        assert branch.open_bound(frame, problem[0]) == -np.inf
+        assert branch.open_bound(frame) == -np.inf
 
 
 def test_only_what_surpasses_a_known_value_is_found():
     tables: Tables = [[([], np.array([0.0, -1.0]))]]
-    problem, frame = flat([2], tables), fresh([2])
-    branch.enter(problem, frame, 0, 10.0)
+    problem, frame = flat([2], tables), fresh([2], tables)
     best, found = np.array([10.0]), np.array([-1])
     assert branch.search(problem, frame, best, found, 100)
     assert found.tolist() == [-1]

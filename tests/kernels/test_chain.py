@@ -20,7 +20,7 @@ def viterbi(chains, first=0, last=None):
     arrays = naive.flat(chains)
     states = np.full(len(arrays[0]), -7, dtype=np.int32)
     scores = np.full(len(chains), np.nan)
-    kernel.viterbi(*arrays, first, len(chains) if last is None else last, states, scores)
+    kernel.viterbi(arrays, first, len(chains) if last is None else last, states, scores)
     return np.split(states, arrays[4][1:-1]), scores
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import get_type_hints
 
+import numba
 import numpy as np
 import pytest
 from calling import called
 from numba import config, njit
 
-from conseq.kernels.compiled import as_compiled, helper, kernel
+import conseq.kernels
+from conseq.kernels.compiled import CacheIndex, as_compiled, helper, kernel
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -48,6 +54,25 @@ def test_python_may_not_call_a_helper():
 
 def test_tests_may_call_a_helper():
     assert called(shifted)(np.array([10.0]), 1, True) == 11
+
+
+@compiled_only
+def test_no_kernel_gives_python_a_named_tuple():
+    """numba calls Python to make one, and crashes if Ctrl-C comes at that moment."""
+    modules = [
+        import_module(f"conseq.kernels.{found.name}") for found in iter_modules(conseq.kernels.__path__)
+    ]
+    kernels = {
+        f"{module.__name__}.{name}": getattr(value, "py_func", value)
+        for module in modules
+        for name, value in vars(module).items()
+        if type(value) is type(both)
+    }
+    assert "conseq.kernels.lattice_dual.descend" in kernels
+    for name, function in kernels.items():
+        if function.__module__.startswith("conseq.kernels."):
+            given = get_type_hints(function).get("return")
+            assert not (isinstance(given, type) and issubclass(given, tuple)), name
 
 
 def test_options_are_those_of_numba():
@@ -95,3 +120,18 @@ def test_learning_and_labelling_compile_every_kernel_for_one_set_of_types():
     count, twice = answer.stdout.split(" ", 1)
     assert int(count) > 10
     assert twice.strip() == "[]"
+
+
+@compiled_only
+def test_a_cache_that_speaks_of_types_that_are_no_more_is_written_anew(tmp_path):
+    index = CacheIndex(str(tmp_path), "function", source_stamp=0)
+    gone = b"cconseq.kernels.violations\nGone\n."
+    (tmp_path / "function.nbi").write_bytes(pickle.dumps(numba.__version__) + gone)
+    assert index.load("types") is None
+    index.save("types", "code")
+    assert CacheIndex(str(tmp_path), "function", source_stamp=0).load("types") == "code"
+
+
+@compiled_only
+def test_kernels_use_that_cache():
+    assert isinstance(both._cache._cache_file, CacheIndex)

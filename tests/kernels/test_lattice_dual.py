@@ -11,7 +11,7 @@ from numba import config
 
 from conseq.kernels import lattice_dual as kernel
 from conseq.kernels.lattice import Graph
-from conseq.kernels.lattice_dual import LIMIT, PENALTY, Additions, Dual
+from conseq.kernels.lattice_dual import LIMIT, PENALTY
 from conseq.kernels.violations import Sums
 
 SEEDS = range(80 if config.DISABLE_JIT else 400)
@@ -27,33 +27,28 @@ class Case:
         self.lattice = reference.random_lattice(rng)
         self.counters = int(rng.integers(0, 4))
         n_edges = self.lattice.n_edges
-        self.additions = rules.random_additions(rng, n_edges, self.counters)
+        self.amounts = rules.random_amounts(rng, n_edges, self.counters)
         self.sums = rules.random_sums(rng, self.counters)
         self.base = rules.random_multipliers(rng, self.sums)
-        self.dual = Dual(
-            self.base,
-            self.base.copy(),
-            np.full(n_edges, np.nan),
-            np.full(self.lattice.n_nodes, np.nan),
-            np.full(self.lattice.length + 1, 99),
-        )
         spread = float(rng.choice([0.1, 4.0, 100.0]))
         self.iterations = int(rng.choice([1, 5, 40])) if iterations is None else iterations
-        self.bound, self.score, self.done = kernel.descend(
+        found = kernel.descend(
             self.lattice.graph,
-            self.additions,
-            self.counters,
+            self.amounts,
             self.sums,
+            self.base,
             (floor, known, spread),
             self.iterations,
-            self.dual,
+            self.lattice.length,
         )
+        self.dual = kernel.Dual(*found)
+        self.bound, self.score, self.done = self.dual[:3]
 
     def scores(self) -> dict[tuple[int, ...], float]:
         """Every path with its score: the gains, without what `base` took off, less the charges."""
         found = {}
         for path, gain in self.lattice.scored().items():
-            x = rules.totals(list(path), self.additions, self.sums)
+            x = rules.totals(list(path), self.amounts, self.sums)
             found[path] = gain + float(self.base @ x) - rules.charged(x, self.sums)
         return found
 
@@ -92,7 +87,7 @@ def test_the_bound_is_the_dual_value_of_the_multipliers(seed: int) -> None:
     case = Case(seed)
     lattice, dual = case.lattice, case.dual
     for e in range(lattice.n_edges):
-        off = (dual.multipliers - case.base) @ rules.totals([e], case.additions, case.sums)
+        off = (dual.multipliers - case.base) @ rules.totals([e], case.amounts, case.sums)
         assert dual.shifted[e] == pytest.approx(lattice.graph.gains[e] - off)
     for node in range(lattice.n_nodes):
         onwards = (sum(dual.shifted[list(path)]) for path in lattice.scored(node))
@@ -134,12 +129,11 @@ def test_a_descent_by_hand() -> None:
     """Two edges to choose from, twice: 3 and counted, or 1. At most one may be counted, each further costs 5:
     D(2) = 2 · 1 + 2 · 1 = 4 is the score of 3 + 1, and no λ does better."""
     graph = Graph(np.array([0, 2, 4, 4]), np.array([1, 1, 2, 2]), np.array([3.0, 1.0, 3.0, 1.0]))
-    additions = Additions(np.array([0, 1, 1, 2, 2]), np.array([[0, 1], [0, 1]]))
+    amounts = np.array([[1], [0], [1], [0]])
     sums = Sums(np.array([0, 1]), np.array([[1, 0]]), np.array([[1.0, 5.0, 0.0, 1.0, 0.0]]))
-    dual = Dual(np.zeros(1), np.zeros(1), np.empty(4), np.empty(3), np.empty(2, dtype=np.int64))
-    bound, score, _ = kernel.descend(graph, additions, 1, sums, (-np.inf, -np.inf, 16.0), 40, dual)
-    assert bound == pytest.approx(4.0, abs=0.1)
-    assert score <= 4.0 <= bound
+    dual = kernel.Dual(*kernel.descend(graph, amounts, sums, np.zeros(1), (-np.inf, -np.inf, 16.0), 40, 2))
+    assert dual.bound == pytest.approx(4.0, abs=0.1)
+    assert dual.score <= 4.0 <= dual.bound
     assert dual.multipliers == pytest.approx([2.0], abs=0.1)
 
 

@@ -94,7 +94,7 @@ def test_passages_are_sums_over_the_paths_that_keep_to_the_masks(seed: int) -> N
                     mask[states[tuple(path)][token + k]] for k, mask in enumerate(masks)
                 )
             )
-            found = kernel.passage(lattice.graph, lattice.steps, case.shares, case.nodes, token, masks)
+            found = kernel.passage(lattice.graph, lattice.steps, case.shares, token, masks)
             assert found == pytest.approx(kept, abs=1e-12)
 
 
@@ -111,7 +111,7 @@ def test_what_was_left_out_before_does_not_come_back_later_in_a_span() -> None:
     kernel.posteriors(graph, shares, nodes)
     for states, p in (((0, 1), 0.5), ((2, 3), 0.5), ((0, 3), 0.0), ((2, 1), 0.0)):
         masks = np.arange(4) == np.array(states)[:, None]
-        assert kernel.passage(graph, steps, shares, nodes, 0, masks) == p
+        assert kernel.passage(graph, steps, shares, 0, masks) == p
 
 
 def sample(case: Case, uniform: np.ndarray) -> list[tuple[int, ...]]:

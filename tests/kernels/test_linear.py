@@ -34,9 +34,6 @@ def test_adding_and_multiplying_in_one_pass(vectors):
     found = q.copy()
     assert kernel.add_dot(found, -0.7, a, b) == pytest.approx(float(expected @ b), rel=100 * close)
     np.testing.assert_allclose(found, expected, close, close)
-    found = q.copy()
-    kernel.add(found, -0.7, a)
-    np.testing.assert_allclose(found, expected, close, close)
     found, expected = q.copy(), expected * scale * 1.3
     assert kernel.add_scale_dot(found, -0.7, a, scale, 1.3, b) == pytest.approx(
         float(expected @ b), rel=100 * close
@@ -48,12 +45,7 @@ def test_element_by_element_it_rounds_as_numpy_does(vectors):
     q, a, b, _ = vectors
     wide = [v.astype(float) * (1 + 1e-9) for v in (q, a, b)]
     found = wide[0].copy()
-    kernel.add_times(found, 0.3, wide[1])
+    kernel.sum_times(found, 0.3, wide[1], found)
     assert np.array_equal(found, wide[0] + 0.3 * wide[1])
     kernel.sum_times(wide[1], -0.7, wide[2], found)
     assert np.array_equal(found, wide[1] + -0.7 * wide[2])
-    out = np.empty_like(q)
-    kernel.negative(wide[1], out)
-    assert np.array_equal(out, (-wide[1]).astype(q.dtype))
-    kernel.difference(wide[1], wide[2], out)
-    assert np.array_equal(out, wide[1].astype(q.dtype) - wide[2].astype(q.dtype))

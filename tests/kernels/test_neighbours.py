@@ -13,7 +13,7 @@ from numba import config
 from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import BITS, bit_of, build_tree
 from conseq.models.memory import VOTING, measure
-from conseq.models.memory.index import sorted_groups
+from conseq.models.memory.index import NOTHING, longest_matches, sorted_groups
 from conseq.models.memory.measure import asking, measure_of
 
 bit, value_difference = called(bit_of), called(neighbours.value_difference)
@@ -58,11 +58,12 @@ class Built:
         self.cls, self.count = (pairs % 10).astype(np.int32), count.astype(np.float64)
         self.frequency = np.bincount(classes).astype(np.float64)
 
-    def work(self):
-        return neighbours.workspace(self.tree, self.measure)
+    def asked(self, queries):
+        return asking(self.measure, queries, numbers_of(queries))
 
-    def asked(self, queries, numbers):
-        return asking(self.measure, queries, numbers)
+    def search(self, queries):
+        space = neighbours.workspace(self.tree, self.measure)
+        return neighbours.Search(self.tree, self.measure, self.asked(queries), space)
 
     def ballot(self, name, a=1.0, b=1.0):
         return voting.Ballot(self.votes, self.cls, self.count, self.frequency, VOTING[name], a, b)
@@ -97,9 +98,7 @@ def test_nearest_rows_are_those_of_a_scan(memory, few, k, tables):
         patch.setattr(measure, "TABULATED", 128 if tables else 0)
         built = Built(rows, classes, kinds, weights, few)
     numbers = numbers_of(queries)
-    counts, row, distance = voting.neighbours(
-        built.tree, built.measure, built.asked(queries, numbers), built.work(), k
-    )
+    counts, row, distance = voting.neighbours(built.search(queries), k)
     at = 0
     for i, query in enumerate(queries.tolist()):
         found: dict[float, list[int]] = {}
@@ -121,7 +120,7 @@ def test_winners_and_votes_are_those_of_a_scan(memory, k, name, decay):
     built = Built(rows, classes, kinds, weights, 4)
     numbers = numbers_of(queries)
     winner, distance, tied, counts, cls, vote = voting.classify(
-        built.tree, built.measure, built.ballot(name, *decay), built.asked(queries, numbers), built.work(), k
+        built.ballot(name, *decay), NOTHING, built.search(queries), k
     )
     at = 0
     for i, query in enumerate(queries.tolist()):
@@ -139,10 +138,10 @@ def test_winners_and_votes_are_those_of_a_scan(memory, k, name, decay):
 def test_votes_counted_again_are_the_same(memory, k, name, more):
     rows, classes, kinds, weights, queries = memory
     built = Built(rows, classes, kinds, weights, 4)
-    asked = built.asked(queries, numbers_of(queries))
-    counts, row, distance = voting.neighbours(built.tree, built.measure, asked, built.work(), k + more)
-    again = voting.recount(built.ballot(name), np.append(0, np.cumsum(counts)), row, distance, k)
-    once = voting.classify(built.tree, built.measure, built.ballot(name), asked, built.work(), k)
+    counts, row, distance = voting.neighbours(built.search(queries), k + more)
+    known = voting.Known(np.append(0, np.cumsum(counts)), row, distance)
+    again = voting.classify(built.ballot(name), known, None, k)
+    once = voting.classify(built.ballot(name), NOTHING, built.search(queries), k)
     for a, b in zip(again[:4], once[:4], strict=True):
         assert a.tolist() == b.tolist()
     bounds = np.cumsum(once[3])[:-1]
@@ -157,23 +156,23 @@ def test_votes_counted_again_are_the_same(memory, k, name, more):
 
 @settings(deadline=None)
 @given(memories())
-def test_descend_lets_all_rows_vote_that_match_longest(memory):
+def test_all_rows_vote_that_match_longest(memory):
     rows, classes, kinds, weights, queries = memory
     built = Built(rows, classes, kinds, weights, 4)
-    winner, distance, _, counts, cls, vote = voting.descend(built.tree, built.ballot("majority"), queries)
-    at = 0
-    for i, query in enumerate(queries.tolist()):
+    each = longest_matches(built.tree.rows, queries, np.arange(len(queries)))
+    winner, distance, _, counts, cls, vote = voting.classify(built.ballot("majority"), each.known, None, 1)
+    at = np.append(0, np.cumsum(counts))
+    for place, query in zip(each.place.tolist(), queries.tolist(), strict=True):
         matched = [_matched(row, query) for row in rows.tolist()]
         longest = [classes[j] for j, length in enumerate(matched) if length == max(matched)]
         votes = np.bincount(longest, minlength=len(built.frequency))
-        mine = slice(at, at + counts[i])
-        at += counts[i]
-        assert distance[i] == rows.shape[1] - max(matched)
+        mine = slice(at[place], at[place + 1])
+        assert distance[place] == rows.shape[1] - max(matched)
         assert dict(zip(cls[mine].tolist(), vote[mine].tolist(), strict=True)) == {
             c: votes[c] for c in np.flatnonzero(votes)
         }
         best = np.flatnonzero(votes == votes.max())
-        assert winner[i] == min(best, key=lambda c: (-built.frequency[c], c))
+        assert winner[place] == min(best, key=lambda c: (-built.frequency[c], c))
 
 
 def _matched(row, query):
@@ -195,7 +194,7 @@ def test_value_difference_is_half_the_sum_of_differences():
 def test_no_value_is_nearer_than_the_floor_of_its_bit(memory):
     rows, classes, kinds, weights, queries = memory
     built = Built(rows, classes, kinds, weights, 4)
-    asked = built.asked(queries, numbers_of(queries))
+    asked = built.asked(queries)
     for query, floor in zip(queries.tolist(), asked.floor.tolist(), strict=True):
         for f, (value, row) in enumerate(zip(query, floor, strict=True)):
             assert (row >= 0) == (kinds[f] not in (OVERLAP, NUMBERS) and value >= 0)

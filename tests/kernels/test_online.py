@@ -9,7 +9,7 @@ import pytest
 from calling import called
 
 from conseq.kernels import online as kernel
-from conseq.models.layout import Shard, observe
+from conseq.models.layout import Shard, observe_all
 from conseq.models.online import Common, flat, room_for, vector_of
 
 SEEDS = range(12)
@@ -18,7 +18,7 @@ score, gradient = called(kernel.score), called(kernel.gradient)
 
 
 def made(chains, **options):
-    layout, _ = observe(*chains.arguments, **options)
+    layout, _ = observe_all(*chains.as_shards, **options)
     common = Common(layout)
     return layout, common.data(common.counted(Shard(chains.design, chains.labels, chains.offsets)))
 
@@ -87,7 +87,7 @@ def test_adagrad_is_its_reference(seed):
     weights = vector_of(layout, np.zeros(layout.size))
     squares = kernel.Vector(*(np.full_like(part, 0.5) for part in weights))
     room = room_for(layout)
-    kernel.adagrad(data, kernel.Descent(2, 0.3, 0.2), order, weights, squares, room)
+    kernel.adagrad(data, 2, 0.3, 0.2, order, weights, squares, room)
     expected = reference.adagrad(chains, layout, order.tolist(), batch=2, rate=0.3, c2=0.2, first=0.5)
     assert flat(layout, weights) == pytest.approx(expected, abs=1e-10)
     assert not weights.chain[data.known == 0].any()
@@ -100,4 +100,4 @@ def test_no_sequences_are_no_work():
     weights, other = (vector_of(layout, np.zeros(layout.size)) for _ in range(2))
     none, room = np.empty(0, np.int64), room_for(layout)
     assert kernel.perceptron(data, none, 0, weights, other) == 0
-    assert kernel.adagrad(data, kernel.Descent(8, 0.1, 1.0), none, weights, other, room) == 0
+    assert kernel.adagrad(data, 8, 0.1, 1.0, none, weights, other, room) == 0

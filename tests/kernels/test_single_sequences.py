@@ -11,17 +11,19 @@ import numpy as np
 import pytest
 from calling import called
 
+from conseq.kernels import chain as chain_kernel
 from conseq.kernels import online, scaled
+from conseq.kernels.vectors import LANES
 
 SEEDS = range(20)
 
-padded, exponential = called(online.padded), called(online.exponential)
+padded, exponential = called(chain_kernel.padded), called(online.exponential)
 
 
 def run(chain):
     """log Z, p(y | x) and the expected transitions of one chain."""
     length, n = chain.unary.shape
-    width = padded(n)
+    width = padded(n, LANES)
     scores, alpha, residual = (np.zeros((length + 2, width)) for _ in range(3))
     scale, matrix, back, pairs = np.zeros(length + 2), *(np.zeros((width, width)) for _ in range(3))
     scores[:length, :n] = chain.unary
@@ -62,4 +64,4 @@ def test_sums_equal_enumeration(seed, size):
 
 @pytest.mark.parametrize(("labels", "width"), [(1, 8), (8, 8), (9, 16), (22, 24)])
 def test_rows_are_padded_to_full_vectors(labels, width):
-    assert padded(labels) == width
+    assert padded(labels, LANES) == width

@@ -13,13 +13,16 @@ from numba import config
 
 from conseq.kernels import chain as viterbi
 from conseq.kernels import softdd
-from conseq.kernels.softdd import Charges, Found, Scores, Task
-from conseq.kernels.violations import Automata, Counters, Rules, Sums
+from conseq.kernels.lattice import Chain
+from conseq.kernels.softdd import Found, Task
+from conseq.kernels.violations import Automata, Counters, Ground, Sums
 
 SEEDS = range(40 if config.DISABLE_JIT else 120)
 NO_AUTOMATA = Automata(
     np.empty((0, 5), dtype=np.int64),
-    np.empty((0, 0), dtype=np.int16),
+    np.zeros(1, dtype=np.int64),
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.int16),
     np.empty(0, dtype=np.int16),
     np.empty(0, dtype=np.int32),
     np.empty(0),
@@ -41,7 +44,7 @@ class Case:
         self.sums = Sums(rows, terms, np.column_stack([limits[:, 0], rng.choice([0, 0.3], len(limits))]))
         self.ceilings = limits[:, 1].copy()
         unary, pairwise, start, end, self.offsets, self.kind = naive.flat(self.chains)
-        self.scores = Scores(unary, pairwise, start, end)
+        self.chain = Chain(unary, pairwise, start, end, self.kind, self.label_of)
         self.automata = self._automaton(rng) if rng.random() < 0.5 else NO_AUTOMATA
         self.penalties = np.append(self.ceilings, 1.5)[: len(limits) + len(self.automata.machines)]
         self.effects = self._effects(bool(rng.random() < 0.5))
@@ -53,10 +56,10 @@ class Case:
         steps = rng.integers(0, 2, self.size * self.size).astype(np.int16)
         machine = np.array([[-1, 0, 0, 2, 0]], dtype=np.int64)
         arcs, cost = np.array([0, 1, 1, 0], dtype=np.int32), np.array([0.0, 0.0, 1.0, 0.0])
-        return Automata(machine, np.empty((0, 0), dtype=np.int16), steps, arcs, cost)
+        return NO_AUTOMATA._replace(machines=machine, steps=steps, arcs=arcs, cost=cost)
 
     def _effects(self, biased):
-        _, pairwise, start, end = self.scores
+        _, pairwise, start, end, *_ = self.chain
         size = len(start)
         possible = np.zeros((size + 1, size + 1), dtype=bool)
         possible[:-1, :-1] = (pairwise > -np.inf).any(axis=0)
@@ -89,8 +92,9 @@ class Case:
     def viterbi(self):
         """What Viterbi finds to begin with, and the sequences that have a labelling."""
         offsets = self.offsets
-        states, bounds = np.empty(len(self.scores.unary), dtype=np.int32), np.empty(len(offsets) - 1)
-        viterbi.viterbi(*self.scores, offsets, self.kind, 0, len(bounds), states, bounds)
+        states, bounds = np.empty(len(self.chain.unary), dtype=np.int32), np.empty(len(offsets) - 1)
+        chains = viterbi.Chains(*self.chain[:4], offsets, self.kind)
+        viterbi.viterbi(chains, 0, len(bounds), states, bounds)
         scores = np.full(len(bounds), -np.inf)
         able = [n for n in range(len(bounds)) if bounds[n] > -np.inf and offsets[n + 1] > offsets[n]]
         for n in able:
@@ -99,11 +103,10 @@ class Case:
 
     def run(self, chosen, found, most_runs=12):
         """Tighten the chosen sequences; runs and multipliers."""
-        rules = Rules(self.size, self.counters(), self.sums, self.automata)
-        charges = Charges(self.penalties, self.ceilings)
-        task = Task(self.scores, self.label_of, 0, rules, charges, self.effects, most_runs, 4.0)
+        ground = Ground(self.size, self.counters(), self.sums, self.automata)
+        task = Task(self.chain, 0, ground, self.penalties, self.ceilings, self.effects, most_runs, 4.0)
         runs, multipliers = np.zeros(len(chosen), dtype=np.int64), np.zeros((len(chosen), len(self.ceilings)))
-        softdd.softdd(task, self.offsets, self.kind, chosen, found, runs, multipliers)
+        softdd.softdd(task, self.offsets, chosen, found, runs, multipliers)
         return runs, multipliers
 
 
@@ -177,7 +180,7 @@ def test_a_shifted_chain_scores_every_labelling_less_what_the_sums_cost(seed):
     case = Case(seed)
     rng = np.random.default_rng(seed)
     multipliers = rng.exponential(1, len(case.ceilings)) * (rng.random(len(case.ceilings)) < 0.7)
-    moved = softdd.shifted_chain(case.scores, case.sums, case.effects, multipliers)
+    moved = Chain(*softdd.shifted_chain(case.chain, case.sums, case.effects, multipliers))
     for n, chain in enumerate(case.chains):
         if len(chain.unary):
             rows = slice(case.offsets[n], case.offsets[n + 1])

@@ -22,20 +22,18 @@ def problems(seed: int, magnitude: float = 2.0):
 def marginals(chains):
     arrays = naive.flat(chains)
     node, log_partition = np.full(arrays[0].shape, np.nan), np.full(len(chains), np.nan)
-    kernel.marginals(*arrays, 0, len(chains), node, log_partition)
+    kernel.marginals(arrays, 0, len(chains), node, log_partition)
     return np.split(node, arrays[4][1:-1]), log_partition
 
 
 def lattice(chain):
     unary, pairwise, start, end, _, kind = naive.flat([chain])
-    message, scale = np.empty((2, *unary.shape)), np.empty((2, len(unary)))
-    kernel.lattice(unary, pairwise, start, end, kind, message, scale)
-    return message, scale
+    return kernel.Messages(*kernel.lattice(unary, pairwise, start, end, kind))
 
 
 def passage(chain, first, masks):
     unary, pairwise, _, _, _, kind = naive.flat([chain])
-    return math.exp(kernel.passage(unary, pairwise, kind, *lattice(chain), first, masks))
+    return math.exp(kernel.passage(unary, pairwise, kind, lattice(chain), first, masks))
 
 
 def close(a, b):
@@ -68,7 +66,7 @@ def test_messages_equal_their_reference_up_to_a_constant(seed):
         for chain in chains:
             if naive.log_partition(chain) == -np.inf or not len(chain.unary):
                 continue
-            for message, expected in zip(lattice(chain)[0], naive.messages(chain), strict=True):
+            for message, expected in zip(lattice(chain).message, naive.messages(chain), strict=True):
                 assert close(relative(message), relative(expected))
 
 

@@ -8,7 +8,7 @@ import pytest
 from calling import called
 
 from conseq.kernels import violations as kernel
-from conseq.kernels.violations import Automata, Counters, Rules, Sums
+from conseq.kernels.violations import Automata, Counters, Ground, Sums
 
 SEEDS = range(80)
 N_TOKENS = 20
@@ -42,16 +42,20 @@ def random_automata(rng: np.random.Generator, n_machines: int, size: int) -> Aut
         arcs.append(rng.integers(0, states, states * symbols))
         costs.append(rng.integers(0, 4, states * symbols) / 2)
         n_steps, n_arcs = n_steps + len(steps[-1]), n_arcs + len(arcs[-1])
+    readings = [np.flatnonzero(rng.random(N_TOKENS) < share) for share in rng.choice([0, 0.3, 1], 2)]
+    tokens = np.concatenate(readings)
     return Automata(
         np.array(machines, dtype=np.int64).reshape(-1, 5),
-        rng.integers(0, 4, (2, N_TOKENS)).astype(np.int16),
+        np.cumsum([0, *map(len, readings)]),
+        tokens,
+        rng.integers(0, 4, len(tokens)).astype(np.int16),
         np.concatenate([*steps, []]).astype(np.int16),
         np.concatenate([*arcs, []]).astype(np.int32),
         np.concatenate([*costs, []]),
     )
 
 
-def random_rules(rng: np.random.Generator) -> Rules:
+def random_ground(rng: np.random.Generator) -> Ground:
     size = int(rng.integers(2, 5))
     n_counters, n_sums, n_machines = int(rng.integers(1, 4)), int(rng.integers(0, 4)), int(rng.integers(0, 4))
     counters, sums = random_counters(rng, size, n_counters), random_sums(rng, n_sums, n_counters)
@@ -59,7 +63,7 @@ def random_rules(rng: np.random.Generator) -> Rules:
         counters = Counters(np.zeros(size * size + 1, dtype=np.int64), counters.moves[:0], counters.masks)
     else:  # the kernel keeps as many counts as the sums speak of
         counters.moves[:, 0] %= sums.terms[:, 1].max() + 1
-    return Rules(size, counters, sums, random_automata(rng, n_machines, size))
+    return Ground(size, counters, sums, random_automata(rng, n_machines, size))
 
 
 def random_labellings(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -75,11 +79,11 @@ def random_labellings(rng: np.random.Generator, size: int) -> tuple[np.ndarray, 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_violations_are_those_of_the_reference(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rules = random_rules(rng)
-    labels, bounds, first_token = random_labellings(rng, rules.size)
-    result = np.full((12, len(rules.sums.limits) + len(rules.automata.machines)), np.nan)
-    kernel.violations_of(labels, bounds, first_token, rules, 0, 12, result)
-    expected = naive_violations.violations_of(labels.tolist(), bounds.tolist(), first_token.tolist(), rules)
+    ground = random_ground(rng)
+    labels, bounds, first_token = random_labellings(rng, ground.size)
+    result = np.full((12, len(ground.sums.limits) + len(ground.automata.machines)), np.nan)
+    kernel.violations_of(labels, bounds, first_token, ground, 0, 12, result)
+    expected = naive_violations.violations_of(labels.tolist(), bounds.tolist(), first_token.tolist(), ground)
     np.testing.assert_allclose(result, np.array(expected).reshape(result.shape), atol=1e-8)
 
 
@@ -87,15 +91,15 @@ def test_violations_are_those_of_the_reference(seed: int) -> None:
 def test_one_labelling_is_judged_with_its_counts(seed: int) -> None:
     """Also from the middle of an array, into any row."""
     rng = np.random.default_rng(seed)
-    rules = random_rules(rng)
-    labels = rng.integers(0, rules.size - 1, 9).astype(np.int32)
-    n_counters = 1 + max((int(c) for c in rules.sums.terms[:, 1]), default=0)
+    ground = random_ground(rng)
+    labels = rng.integers(0, ground.size - 1, 9).astype(np.int32)
+    n_counters = 1 + max((int(c) for c in ground.sums.terms[:, 1]), default=0)
     counts = np.full(n_counters, 99)
-    found = np.full((2, len(rules.sums.limits) + len(rules.automata.machines)), -1.0)
-    called(kernel.judge)(labels, 3, 8, 6, rules, counts, found, 1)
-    assert counts.tolist() == naive_violations.count(labels[3:8].tolist(), 6, rules, n_counters)
+    found = np.full((2, len(ground.sums.limits) + len(ground.automata.machines)), -1.0)
+    called(kernel.judge)(labels, 3, 8, 6, ground, counts, found, 1)
+    assert counts.tolist() == naive_violations.count(labels[3:8].tolist(), 6, ground, n_counters)
     bounds = [0, 5]
-    (expected,) = naive_violations.violations_of(labels[3:8].tolist(), bounds, [6], rules)
+    (expected,) = naive_violations.violations_of(labels[3:8].tolist(), bounds, [6], ground)
     assert found[1] == pytest.approx(expected, abs=1e-8)
     assert (found[0] == -1).all()
 
@@ -117,7 +121,9 @@ def test_only_the_labellings_asked_for_are_filled() -> None:
     sums = Sums(np.array([0, 1]), np.array([[1, 0]]), np.zeros((1, 2)))
     automata = Automata(
         none.reshape(0, 5),
-        np.zeros((0, 0), dtype=np.int16),
+        np.zeros(1, dtype=np.int64),
+        none,
+        none.astype(np.int16),
         none.astype(np.int16),
         none.astype(np.int32),
         np.zeros(0),
@@ -125,6 +131,6 @@ def test_only_the_labellings_asked_for_are_filled() -> None:
     labels, bounds = np.zeros(9, dtype=np.int32), np.array([0, 2, 5, 9])
     result = np.full((3, 1), -1.0)
     kernel.violations_of(
-        labels, bounds, np.array([0, 0, 0]), Rules(2, counters, sums, automata), 1, 2, result
+        labels, bounds, np.array([0, 0, 0]), Ground(2, counters, sums, automata), 1, 2, result
     )
     assert result.ravel().tolist() == [-1, 2, -1]

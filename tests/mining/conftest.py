@@ -1,6 +1,6 @@
-"""Makes the naive rules of `tests/constraints` and the random corpora of this folder importable here."""
+"""Makes the random corpora of this folder importable here."""
 
 import sys
 from pathlib import Path
 
-sys.path.extend([str(Path(__file__).parents[1] / "constraints"), str(Path(__file__).parent)])
+sys.path.append(str(Path(__file__).parent))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from naive_rules import Labelling
 
+from benchmarks.naive_rules import Labelling
 from conseq.corpus import Corpus
 from conseq.mining.evidence import Evidence
 from conseq.mining.view import Names, View

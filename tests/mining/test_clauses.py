@@ -14,17 +14,7 @@ from conseq.constraints import Around, FirstLast, FollowedBy, FollowedLater, Not
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.mining.clauses import Clause, ClauseMiner, Literal, Problem, Table
-from conseq.mining.predicates import (
-    KINDS,
-    RULES,
-    SAMPLERS,
-    Labelling,
-    evaluate,
-    mine_formulas,
-    predicates_of,
-    punctuation,
-    rules_from,
-)
+from conseq.mining.predicates import FIVE, RULES, Labelling, Predicate, mine_rules
 from conseq.schema import Schema
 
 # ── every clause there is ───────────────────────────────────────────────────────────────────────
@@ -116,7 +106,7 @@ def test_exclusive_or_needs_two_clauses():
     rows = [[0, 0], [0, 1], [1, 0], [1, 1]]
     found = ClauseMiner().mine(rows, ["a", "b"], [0, 1, 1, 0])
     assert {str(clause) for clause in found} == {"b and not a", "a and not b"}
-    assert all((clause.support, clause.false, clause.confidence) == (1, 0, 1.0) for clause in found)
+    assert all((clause.support, clause.false) == (1, 0) for clause in found)
 
 
 def test_the_false_cost_says_how_much_noise_passes():
@@ -126,7 +116,6 @@ def test_the_false_cost_says_how_much_noise_passes():
     (clause,) = mine(3.0)  # 8 − 3 · 2 − 0.01
     assert (str(clause), clause.support, clause.false) == ("a", 8, 2)
     assert clause.power == pytest.approx(1.99)
-    assert clause.confidence == pytest.approx(0.8)
     assert mine(4.0) == []
     assert mine(np.inf) == []
 
@@ -219,7 +208,7 @@ def test_out_of_time_the_best_clause_so_far_is_not_proved():
     (clause,) = ClauseMiner(most_clauses=1, seconds=0.0).mine(rows, names, target)
     assert not clause.proved
     assert clause.power > 0
-    assert clause.confidence > 0.8
+    assert clause.support > 4 * clause.false
 
 
 def test_the_solver_is_asked_unless_literals_exclude_each_other(monkeypatch):
@@ -239,12 +228,11 @@ ANY = replace(RULES, least_power=0.5)
 """One sample is enough."""
 
 
-def mined(sequences: str, family: str, scheme: str = "plain", miner: ClauseMiner = ANY, **options):
+def mined(sequences: str, family: str, scheme: str = "plain", miner: ClauseMiner = ANY):
     """The rules of a family from sequences of token/label, one a line, by their lines, with their counts."""
-    corpus, ids, schema = labelled(sequences, scheme)
-    (sampler,) = [one for one in SAMPLERS if one.name == family]
-    formulas = mine_formulas(corpus, ids, schema, miner=miner, samplers=[sampler], **options)
-    return {found.rule.line(): (found.clause.support, found.clause.false) for found in rules_from(formulas)}
+    families = [one for one in FIVE if one.name == family]
+    rules = mine_rules(*labelled(sequences, scheme), miner=miner, families=families)
+    return {found.rule.line(): (found.clause.support, found.clause.false) for found in rules}
 
 
 def labelled(sequences: str, scheme: str = "plain"):
@@ -309,7 +297,6 @@ def test_state_change():
         'around ",": if city then state': (3, 0),
         'around "-": if city then city': (1, 0),
     }
-    assert mined(text, "state change", delimiters=["-"]) == {'around "-": if city then city': (1, 0)}
     bio = "Bonn|B-city ,|O NRW|B-state ,|O D|O"
     assert mined(bio, "state change", "bio") == {'around ",": if city then state': (1, 0)}
 
@@ -340,8 +327,7 @@ def test_presence_and_precedence_looks_at_sequences_with_both():
 
 
 def test_rules_are_constraints_with_penalties():
-    formulas = mine_formulas(*labelled("Bonn|city ,|city NRW|state"), miner=ANY)
-    rules = {found.family: found for found in rules_from(formulas)}
+    rules = {found.family: found for found in mine_rules(*labelled("Bonn|city ,|city NRW|state"), miner=ANY)}
     assert {family: replace(found.rule, penalty=np.inf) for family, found in rules.items()} == {
         "adjacency": FollowedBy("city", "state"),
         "precedence": FollowedLater("city", "state"),
@@ -350,17 +336,19 @@ def test_rules_are_constraints_with_penalties():
         "presence and precedence": NotBefore("state", "city", each=True),
     }
     assert rules["precedence"].rule.penalty == pytest.approx(np.log(4))  # 2 held, 0 failed: 1 / 4
-    assert {found.rule.penalty for found in rules_from(formulas, lambda clause: clause.power)} == {0.99, 1.99}
 
 
 def test_conditions_with_more_in_them_are_no_rules():
-    corpus, ids, schema = labelled("x|a y|b\nx|a z|b\nx|a y|b\nw|a z|c\nw|a z|c")
-    asked = {"is y": lambda view: Words(frozenset({"y"})).mask(view.corpus)}
-    formulas = mine_formulas(corpus, ids, schema, miner=ANY, samplers=SAMPLERS[:1], predicates=asked)
-    assert [str(formula) for formula in formulas] == ["adjacency, b: (is y)"]
-    assert rules_from(formulas) == []
-    with pytest.raises(DataError, match="'short' gives the shape"):
-        mine_formulas(corpus, ids, schema, predicates={"short": lambda view: np.ones(3)})
+    """That a and the a/b in it end at once tells c, neither alone does."""
+    text = """
+        x|B-a/B-b y|B-c
+        x|B-a/B-b y|B-c
+        x|B-a/B-b y|I-a y|O
+        x|B-a y|O
+    """
+    loose = replace(ANY, false_cost=0.5)
+    assert mined(text, "adjacency", "bio", replace(loose, longest=1)) == {"a/b followed by c": (2, 1)}
+    assert mined(text, "adjacency", "bio", loose) == {}
 
 
 # ── predicates, and rules against their violations ──────────────────────────────────────────────
@@ -384,16 +372,17 @@ def random_labelling(schema: Schema, seed: int) -> tuple[Corpus, np.ndarray]:
     return Corpus.from_columns({"word": tokens.tolist()}, lengths), ids
 
 
-def naive_predicate(about, tokens: list[str], labels: list[str], schema: Schema, t: int) -> bool:
-    """What a predicate says of token t, from spans and strings."""
+def naive_predicate(
+    family: str, about: Predicate, tokens: list[str], labels: list[str], schema: Schema, t: int
+) -> bool:
+    """What a predicate of a family says of token t, from spans and strings."""
     ends = [span.end for span in schema.spans(labels) if is_in(span.type, about.type)]
     tokens_in = tokens_of(about.type, labels, schema)
     return {
-        "here": t in tokens_in,
-        "ended": t in ends,
-        "first": 0 in tokens_in,
-        "marked": t >= 1 and tokens[t - 1] == about.mark and t - 2 in tokens_in,
-    }[about.kind]
+        "adjacency": t in ends,
+        "begin-end": 0 in tokens_in,
+        "state change": t >= 1 and tokens[t - 1] == about.mark and t - 2 in tokens_in,
+    }.get(family, t in tokens_in)
 
 
 def tokens_of(type: str, labels: list[str], schema: Schema) -> set[int]:
@@ -413,13 +402,13 @@ def test_classes_against_spans(schema):
     for seed in range(5):
         corpus, ids = random_labelling(schema, seed)
         view, labels = Labelling(corpus, ids, schema), corpus.split(schema.decode(ids))
-        for family, type in product(SAMPLERS, schema.types()):
+        for family, (p, type) in product(FIVE, enumerate(schema.types())):
             wanted = [
                 naive_target(family.name, tokens_of(type, sequence, schema), t)
                 for sequence in labels
                 for t in range(len(sequence))
             ]
-            assert family.target(view, type).tolist() == wanted, f"seed {seed}, {family.name}, {type}"
+            assert family.target(view)[:, p].tolist() == wanted, f"seed {seed}, {family.name}, {type}"
 
 
 def is_in(type: str, name: str) -> bool:
@@ -432,14 +421,21 @@ def test_predicates_against_spans(schema):
     for seed in range(5):
         corpus, ids = random_labelling(schema, seed)
         view = Labelling(corpus, ids, schema)
-        asked = [about for kind in KINDS for about in predicates_of(view, kind, punctuation(corpus))]
-        predicates = {str(about): about for about in asked}
-        found = evaluate(predicates, view)
         labels = corpus.split(schema.decode(ids))
-        places = [(i, t) for i, sequence in enumerate(labels) for t in range(len(sequence))]
-        for q, about in enumerate(predicates.values()):
-            wanted = [naive_predicate(about, corpus[i].tokens, labels[i], schema, t) for i, t in places]
-            assert found[:, q].tolist() == wanted, f"seed {seed}, {about}"
+        marks = {token for tokens in corpus.token_sequences() for token in tokens if token in ",."}
+        everywhere = np.ones(len(ids), dtype=bool)
+        for family in FIVE:
+            found = family.predicates(view, everywhere)
+            asked = product(schema.types(), sorted(marks) if family.name == "state change" else [""])
+            for about in map(Predicate._make, asked):
+                wanted = [
+                    naive_predicate(family.name, about, corpus[i].tokens, sequence, schema, t)
+                    for i, sequence in enumerate(labels)
+                    for t in range(len(sequence))
+                ]
+                column = found.pop(about, np.zeros(len(ids), dtype=bool))
+                assert column.tolist() == wanted, f"seed {seed}, {family.name}, {about}"
+            assert not found, "there are predicates more"
 
 
 def test_the_token_before_is_one_of_the_same_sequence():
@@ -451,10 +447,12 @@ def test_the_token_before_is_one_of_the_same_sequence():
 
 def test_only_delimiters_after_types_that_occur_are_asked_for():
     corpus, ids, schema = labelled("x|a ,|a y|b .|O\n;|a y|b")
-    assert punctuation(corpus) == (",", ".", ";")
     view = Labelling(corpus, ids, schema)
-    assert list(map(str, predicates_of(view, "marked", punctuation(corpus)))) == ['a and "," before']
-    assert punctuation(Corpus({}, np.array([0, 2]))) == ()
+    assert view.marks == (",", ".", ";")
+    (state_change,) = [family for family in FIVE if family.name == "state change"]
+    asked = state_change.predicates(view, state_change.places(view))
+    assert list(map(str, asked)) == ['a before ","']
+    assert Labelling(Corpus({}, np.array([0, 2])), np.zeros(2, dtype=int), schema).marks == ()
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
@@ -463,8 +461,7 @@ def test_what_a_clause_gets_wrong_is_how_often_the_labels_break_its_rule(schema)
     for seed in range(6):
         corpus, ids = random_labelling(schema, seed)
         labels = corpus.split(schema.decode(ids))
-        formulas = mine_formulas(corpus, ids, schema, miner=replace(ANY, false_cost=0.2))
-        for rule, family, clause in rules_from(formulas):
+        for rule, family, clause in mine_rules(corpus, ids, schema, miner=replace(ANY, false_cost=0.2)):
             broken = sum(
                 rule.violation(y, schema, sequence.tokens)
                 for y, sequence in zip(labels, corpus, strict=True)
@@ -472,21 +469,20 @@ def test_what_a_clause_gets_wrong_is_how_often_the_labels_break_its_rule(schema)
             )
             assert broken == clause.false, f"seed {seed}, {rule}, {clause}"
             families.add(family)
-    assert families == {sampler.name for sampler in SAMPLERS}
+    assert families == {family.name for family in FIVE}
 
 
 def test_tokens_without_labels_are_in_nothing():
     schema = Schema(["a", "b"], "plain")
     corpus = Corpus.from_sequences([["x", ",", "y"], []])
-    formulas = mine_formulas(corpus, np.array([0, -1, 1]), schema, miner=ANY)
-    lines = {found.rule.line() for found in rules_from(formulas)}
+    lines = {found.rule.line() for found in mine_rules(corpus, np.array([0, -1, 1]), schema, miner=ANY)}
     assert lines == {
         "a followed later by b",
         'around ",": if a then b',
         "first a -> last b",
         "no b before each a",
     }
-    assert mine_formulas(corpus, np.array([-1, -1, -1]), schema) == []
+    assert mine_rules(corpus, np.array([-1, -1, -1]), schema) == []
 
 
 def test_hundreds_of_types_need_no_search():
@@ -495,12 +491,11 @@ def test_hundreds_of_types_need_no_search():
     schema = Schema([f"t{i}" for i in range(200)], "plain")
     ids = np.sort(rng.integers(200, size=(400, 25)), axis=1).ravel()
     corpus = Corpus.from_columns({"word": ["x"] * len(ids)}, [25] * 400)
-    formulas = mine_formulas(corpus, ids, schema, miner=replace(RULES, seconds=0.0), samplers=SAMPLERS[-1:])
-    assert len(formulas) > 150
-    assert all(clause.proved for formula in formulas for clause in formula.clauses)
+    found = mine_rules(corpus, ids, schema, miner=replace(RULES, seconds=0.0), families=FIVE[-1:])
+    assert len({one.rule.before for one in found}) > 150
+    assert all(one.clause.proved for one in found)
 
 
 def test_literals_read_as_logic():
     clause = Clause((Literal("ends-with-comma"), Literal("first", False)), 3, 1, 2.0)
     assert str(clause) == "ends-with-comma and not first"
-    assert clause.confidence == 0.75

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled_corpora import SCHEMAS, random_corpus, random_labels, scored, towards
-from naive_rules import NAIVE, Labelling
 
+from benchmarks.naive_rules import NAIVE, Labelling
 from conseq.constraints import Counts, IfThen, NotBoth, Segments, Sum, Term
 from conseq.constraints.language import parse_constraints
 from conseq.mining import importance
@@ -51,7 +51,7 @@ def random_evidence(seed: int, schema_name: str, n: int = 10) -> Evidence:
     [(2, 5, 2.5), (4, 1, 0.25), (3, 3, 1.0), (0, 7, math.inf), (0, 0, 0.0), (5, 0, 0.0)],
 )
 def test_importance_by_hand(by_gold, by_model, expected):
-    assert Judged(candidate("if a then b"), by_gold, by_model, b"").importance == expected
+    assert Judged(**vars(candidate("if a then b")), by_gold=by_gold, by_model=by_model).importance == expected
 
 
 def test_sequences_are_counted_once_however_much_they_break_a_rule():
@@ -64,7 +64,9 @@ def test_sequences_are_counted_once_however_much_they_break_a_rule():
 
 
 def test_important_keeps_the_boundary():
-    rules = [Judged(candidate("if a then b"), g, m, b"") for g, m in [(2, 3), (2, 2), (0, 1), (0, 2), (0, 0)]]
+    given = vars(candidate("if a then b"))
+    pairs = [(2, 3), (2, 2), (0, 1), (0, 2), (0, 0)]
+    rules = [Judged(**given, by_gold=g, by_model=m) for g, m in pairs]
     kept = [(r.by_gold, r.by_model) for r in important(rules, Screen(importance=1.5, broken=2))]
     assert kept == [(2, 3), (0, 2)]
     kept = [(r.by_gold, r.by_model) for r in important(rules, Screen(importance=0.0, broken=0))]
@@ -85,7 +87,7 @@ def test_rules_are_judged_as_one_by_one(name, at_once, monkeypatch):
     candidates = [c for family in FAMILIES.values() for c in list(family(gold, model, screen))[:15]]
     tokens = evidence.corpus.token_sequences()
     judged = list(judge(candidates, evidence))
-    assert [one.candidate for one in judged] == candidates
+    assert [Candidate(one.rule, one.family, one.applied, one.violated) for one in judged] == candidates
     for one in judged:
         amounts = []
         for ids in (evidence.gold, evidence.predicted):

@@ -206,7 +206,7 @@ def test_watching():
 
 
 def test_comments_round_the_importance():
-    one = LearnedRule(parse_constraints(f"{ONE_A} penalty 2")[0], "only-one", 9, 4, 4, 10, 2.5)
+    one = LearnedRule(parse_constraints(f"{ONE_A} penalty 2")[0], "only-one", 9, 4, 4, 10)
     assert one.comment() == "held 5/9, model breaks it 10 ×, importance 2.5"
     assert one.to_dict()["importance"] == 2.5
 

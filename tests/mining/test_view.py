@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 from labelled_corpora import SCHEMAS, WORDS, labellings, random_views
-from naive_rules import ends_in, is_in
 
+from benchmarks.naive_rules import ends_in, is_in
 from conseq.corpus import Corpus
 from conseq.mining.view import Names, View
 from conseq.schema import Schema

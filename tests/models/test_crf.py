@@ -8,10 +8,11 @@ import naive_chain as naive
 import numpy as np
 import pytest
 
+from conseq.archive import Archive
 from conseq.corpus import Corpus
 from conseq.features import FeatureExtractor
 from conseq.models.crf import CRF, ChainModel, WarmStart, curvature_scale
-from conseq.models.layout import Observed, Shard, observe
+from conseq.models.layout import Observed, Shard, observe_all
 from conseq.optimise.lbfgs import LBFGS
 
 SEEDS = range(6)
@@ -30,7 +31,7 @@ def with_zeros(model, seed):
 
 
 def random_model(chains, seed):
-    layout, _ = observe(*chains.arguments)
+    layout, _ = observe_all(*chains.as_shards)
     return ChainModel(layout, np.random.default_rng(seed).normal(size=layout.size))
 
 
@@ -76,7 +77,7 @@ def test_a_pruned_model_scores_the_same(seed):
 def test_a_model_survives_as_arrays(seed):
     chains = learnable(seed)
     model = random_model(chains, seed)
-    restored = ChainModel.from_arrays(model.arrays(), 3)
+    restored = ChainModel.from_archive(Archive({}, {}, model.arrays()), 3, len(model.layout.feature) - 1)
     assert naive.keys(restored.layout) == naive.keys(model.layout)
     assert restored.weights.tolist() == model.weights.tolist()
 
@@ -196,7 +197,7 @@ def test_a_warm_start_carries_every_weight_to_its_new_place(seed):
     model = with_zeros(model, seed).pruned() if seed % 2 else model
     attribute = rng.permutation(np.concatenate([np.arange(12), [-1, -1, -1]]))
     label = np.array([2, -1, 0, 1])
-    layout, _ = observe(*new_chains.arguments)
+    layout, _ = observe_all(*new_chains.as_shards)
     found = WarmStart(model, attribute, label).weights(layout)
     old = dict(zip(naive.keys(model.layout), model.weights.tolist(), strict=True))
 

@@ -8,7 +8,7 @@ import naive_chain as naive
 import numpy as np
 import pytest
 
-from conseq.models.layout import Layout, observe
+from conseq.models.layout import Layout, Shard, observe_all
 
 SEEDS = range(20)
 
@@ -41,7 +41,7 @@ def context_of(key, contexts):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_weights_and_counts_equal_those_counted_pair_by_pair(seed, values):
     chains = naive.random_chains(seed, values=values)
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     events, seen, contexts = counted(chains)
     keys = naive.keys(layout)
     assert len(keys) == len(set(keys)) == layout.size
@@ -53,7 +53,7 @@ def test_weights_and_counts_equal_those_counted_pair_by_pair(seed, values):
 @pytest.mark.parametrize("seed", SEEDS[:5])
 def test_state_weights_are_ordered_by_attribute_and_label(seed):
     """Warm starts look weights up by bisection and rely on it."""
-    layout, _ = observe(*naive.random_chains(seed).arguments)
+    layout, _ = observe_all(*naive.random_chains(seed).as_shards)
     keys = [k for k in naive.keys(layout) if k[0] == "state"]
     assert keys == sorted(keys)
 
@@ -63,7 +63,9 @@ def test_transitions_and_boundaries_can_be_left_out():
     kinds = {
         (transitions, boundaries): {
             k[0]
-            for k in naive.keys(observe(*chains.arguments, transitions=transitions, boundaries=boundaries)[0])
+            for k in naive.keys(
+                observe_all(*chains.as_shards, transitions=transitions, boundaries=boundaries)[0]
+            )
         }
         for transitions in (True, False)
         for boundaries in (True, False)
@@ -85,7 +87,7 @@ def test_a_value_of_zero_is_still_a_weight():
         np.zeros(2, np.float32),
         3,
     )
-    layout, observed = observe(design, np.array([1, 0], np.int32), np.array([0, 2]), 2)
+    layout, observed = observe_all([Shard(design, np.array([1, 0], np.int32), np.array([0, 2]))], 2)
     assert naive.keys(layout)[:2] == [("state", 0, 1), ("state", 1, 0)]
     assert observed.events[:2].tolist() == [0, 0]
 
@@ -93,7 +95,7 @@ def test_a_value_of_zero_is_still_a_weight():
 def test_empty_sequences_make_no_transition_between_their_neighbours():
     chains = naive.random_chains(1, n_labels=2, lengths=[1, 0, 1, 0])
     chains.labels[:] = [0, 1]
-    layout, _ = observe(*chains.arguments)
+    layout, _ = observe_all(*chains.as_shards)
     assert [k for k in naive.keys(layout) if k[0] != "state"] == [
         ("start", 0),
         ("start", 1),
@@ -105,7 +107,7 @@ def test_empty_sequences_make_no_transition_between_their_neighbours():
 @pytest.mark.parametrize("lengths", [[], [0, 0]])
 def test_without_tokens_there_are_no_weights(lengths):
     chains = naive.random_chains(1, n_labels=3, lengths=np.array(lengths, dtype=np.int64))
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     assert layout.size == len(observed.events) == len(observed.contexts) == 0
     assert len(layout.feature) == chains.design.n_attributes + 1
 

@@ -11,7 +11,7 @@ import pytest
 from conseq.models import layout as layouts
 from conseq.models import objective as module
 from conseq.models import references
-from conseq.models.layout import Shard, observe, observe_all
+from conseq.models.layout import Shard, observe_all
 from conseq.models.objective import ChainObjective, pack
 from conseq.models.trainer import Sample
 from conseq.shelf import Shelf
@@ -20,7 +20,7 @@ SEEDS = range(25)
 
 
 def make(chains, *, c2=0.0, precision=np.float64, threads=1, transitions=True, boundaries=True):
-    layout, observed = observe(*chains.arguments, transitions=transitions, boundaries=boundaries)
+    layout, observed = observe_all(*chains.as_shards, transitions=transitions, boundaries=boundaries)
     return ChainObjective(
         Sample([chains.shard], layout, observed), c2=c2, threads=threads, precision=precision
     )
@@ -86,13 +86,13 @@ def test_chunks_and_threads_are_invisible(monkeypatch, chunk, precision):
     chains = naive.random_chains(5, n_labels=4, lengths=lengths, n_attributes=20)
     whole = make(chains, c2=0.1, precision=precision)
     weights = random_weights(whole, 5)
-    assert len(whole.shards[0].chunks) == 1
+    assert len(whole.shards[0].chunks) == 2
     monkeypatch.setattr(module, "CHUNK_BYTES", 1)
     monkeypatch.setattr(module, "CHUNK_TOKENS", chunk)
     rel = 1e-6 if precision == np.float32 else 1e-12
     for threads in (1, 2):
         cut = make(chains, c2=0.1, precision=precision, threads=threads)
-        assert chunk > 100 or len(cut.shards[0].chunks) > 5
+        assert chunk > 100 or len(cut.shards[0].chunks) > 6
         assert_same(cut(weights), whole(weights), rel, whole.observed.contexts.max())
 
 
@@ -110,15 +110,15 @@ def test_how_many_weights_a_row_must_have_is_invisible(monkeypatch, few):
 @pytest.mark.parametrize("chunk", [1, 5, 1000])
 def test_packing_lays_every_token_out_once_behind_its_predecessor(chunk):
     offsets = np.array([0, 3, 3, 4, 9, 11, 11, 14])
-    packing = pack(offsets, chunk)
-    assert sorted(packing.token.tolist()) == list(range(14))
-    assert sorted(packing.token[packing.last].tolist()) == [2, 3, 8, 10, 13]
-    assert packing.last.tolist() == sorted(packing.last.tolist())
-    assert [c.lo for c in packing.chunks] == [0, *(c.hi for c in packing.chunks[:-1])]
-    for c in packing.chunks:
-        steps = [packing.token[c.lo + a : c.lo + b] for a, b in pairwise(c.steps)]
-        assert set(steps[0].tolist()) <= set(offsets[:-1].tolist())
-        for before, after in pairwise(steps):
+    token, chunks, steps, last = pack(offsets, chunk)
+    assert sorted(token.tolist()) == list(range(14))
+    assert sorted(token[last].tolist()) == [2, 3, 8, 10, 13]
+    assert last.tolist() == sorted(last.tolist())
+    assert (chunks[0], chunks[-1] + 1, steps[0], steps[-1]) == (0, len(steps), 0, 14)
+    for first, end in pairwise(chunks):
+        blocks = [token[a:b] for a, b in pairwise(steps[first : end + 1])]
+        assert set(blocks[0].tolist()) <= set(offsets[:-1].tolist())
+        for before, after in pairwise(blocks):
             assert (before[: len(after)] + 1).tolist() == after.tolist()
 
 
@@ -278,7 +278,7 @@ def test_shards_add_up_to_the_whole(tmp_path, seed, threads, on_disk):
 @pytest.mark.parametrize("limit", [0, 5, 1 << 20])
 def test_when_counts_are_summed_up_is_invisible(monkeypatch, limit):
     chains = naive.random_chains(1, n_labels=4, lengths=[5] * 20, n_attributes=12, n_rows=9)
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     monkeypatch.setattr(layouts, "MANY", limit)
     found, counts = observe_all(list(cut(chains, 7)), 4)
     assert np.array_equal(found.label, layout.label)
@@ -287,7 +287,7 @@ def test_when_counts_are_summed_up_is_invisible(monkeypatch, limit):
 
 def test_lost_digits_in_one_shard_make_all_of_them_double():
     chains = naive.random_chains(2, n_labels=3, lengths=[4] * 12, n_attributes=6, values=False)
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     parts = ChainObjective(Sample(list(cut(chains, 3)), layout, observed))
     weights = random_weights(parts, 2, size=60.0)
     exact = make(chains)

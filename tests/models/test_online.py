@@ -12,7 +12,7 @@ from calling import called
 
 from conseq.models import online as module
 from conseq.models.crf import ALGORITHMS, CRF, ChainModel, WarmStart
-from conseq.models.layout import Shard, observe
+from conseq.models.layout import Shard, observe_all
 from conseq.models.objective import ChainObjective
 from conseq.models.online import AdaGrad, Common, Perceptron, flat, room_for, vector_of
 from conseq.models.trainer import Sample
@@ -34,7 +34,7 @@ def learnable(seed, count=30, **options):
 
 
 def objective_of(chains, c2):
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     return ChainObjective(Sample([chains.shard], layout, observed), c2=c2, precision=np.float64)
 
 
@@ -52,7 +52,7 @@ def test_the_perceptron_averages_all_weights_it_had(monkeypatch, seed, at_once):
     monkeypatch.setattr(module, "AT_ONCE", at_once)
     chains = reference.easy_chains(seed, n_labels=3, lengths=[3, 0, 1, 4, 2, 3], n_attributes=6)
     model, report = CRF(Perceptron(max_iterations=4, random_state=seed)).fit_all(*chains.as_shards)
-    layout, _ = observe(*chains.arguments)
+    layout, _ = observe_all(*chains.as_shards)
     random = np.random.default_rng(seed)
     orders = [random.permutation(5) for _ in range(report.iterations)]
     mean, wrong = reference.perceptron(chains, layout, orders)
@@ -64,7 +64,7 @@ def test_the_perceptron_averages_all_weights_it_had(monkeypatch, seed, at_once):
 
 def test_the_perceptron_starts_from_given_weights():
     chains = reference.easy_chains(3, n_labels=3, lengths=[3, 2, 4], n_attributes=5)
-    layout, _ = observe(*chains.arguments)
+    layout, _ = observe_all(*chains.as_shards)
     start = np.random.default_rng(3).integers(-2, 3, size=layout.size).astype(float)
     warm = WarmStart(ChainModel(layout, start), np.arange(5), np.arange(3))
     model, _ = CRF(Perceptron(max_iterations=1)).fit_all(*chains.as_shards, warm=warm)
@@ -202,7 +202,7 @@ def test_an_interrupt_before_the_end_of_the_first_epoch(monkeypatch, kind, name)
 
 def test_a_callback_that_returns_true_stops():
     chains = learnable(7)
-    layout, observed = observe(*chains.arguments)
+    layout, observed = observe_all(*chains.as_shards)
     sample = Sample([chains.shard], layout, observed)
     result = Perceptron().train(sample, np.zeros(layout.size), lambda step: step.iteration == 3)
     assert (result.status, result.iterations, len(result.history)) == ("stopped", 3, 3)
@@ -212,7 +212,7 @@ def test_weights_beyond_double_precision_are_refused():
     from conseq.errors import ConseqError
 
     chains = learnable(8)
-    layout, _ = observe(*chains.arguments)
+    layout, _ = observe_all(*chains.as_shards)
     far = ChainModel(layout, 1e4 * np.random.default_rng(8).normal(size=layout.size))
     warm = WarmStart(far, np.arange(12), np.arange(3))
     with pytest.raises(ConseqError, match="too large for probabilities"):

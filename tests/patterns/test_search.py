@@ -125,9 +125,9 @@ def test_shipped_patterns_are_found_where_python_finds_them() -> None:
     ],
 )
 def test_no_pattern_takes_longer_than_its_text(pattern: str, text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert not Searcher(pattern)(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,12 @@ def test_no_pattern_takes_longer_than_its_text(pattern: str, text: str) -> None:
     ],
 )
 def test_what_is_not_supported_is_said_in_a_sentence(pattern: str, says: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(PatternError) as raised:
         Searcher(pattern)
     assert says in str(raised.value)
     assert len(str(raised.value)) < 300
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("text", ["xé", "x-", "xx", "é"])

@@ -14,7 +14,6 @@ from conseq.cli.explain import explain
 from conseq.cli.helping import Command, Group
 from conseq.cli.label import label
 from conseq.cli.mine import mine
-from conseq.cli.outcome import guarded
 from conseq.cli.train import train
 
 app = typer.Typer(
@@ -33,7 +32,7 @@ COMMANDS: dict[str, list[Callable[..., None]]] = {
 
 for heading, commands in COMMANDS.items():
     for command in commands:
-        app.command(cls=Command, rich_help_panel=heading)(guarded(command))
+        app.command(cls=Command, rich_help_panel=heading)(command)
 
 
 def _version(wanted: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import suppress
 
@@ -15,21 +16,18 @@ class Clock:
 
     @classmethod
     def of_process(cls) -> Clock:
-        """Counts from the creation of this process where the system tells it (Linux), else from now."""
-        with suppress(OSError, ValueError, IndexError, AttributeError):
-            return cls(_age())
+        """Counts from the creation of this process where the system tells it (Linux), else from now.
+
+        It is the 22nd field of /proc/self/stat, in ticks since boot.
+        """
+        with suppress(OSError, ValueError, IndexError, AttributeError), open("/proc/self/stat") as file:
+            after_name = file.read().rpartition(")")[2].split()
+            begun = int(after_name[19]) / os.sysconf("SC_CLK_TCK")
+            return cls(max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - begun))
         return cls()
 
     def seconds(self) -> float:
         return time.perf_counter() - self.begun
-
-
-def _age() -> float:
-    """Seconds since this process was created: the 22nd field of /proc/self/stat, in ticks since boot."""
-    with open("/proc/self/stat") as file:
-        after_name = file.read().rpartition(")")[2].split()
-    begun = int(after_name[19]) / os.sysconf("SC_CLK_TCK")
-    return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - begun)
 
 
 def peak_mb() -> float | None:
@@ -38,7 +36,5 @@ def peak_mb() -> float | None:
         import resource
     except ImportError:  # Windows
         return None
-    import sys
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)

@@ -20,16 +20,6 @@ class Compilation:
     def __init__(self) -> None:
         self.running = 0
         self.begun: float | None = None
-        self.started = threading.Event()
-
-    def begin(self) -> None:
-        self.running += 1
-        if self.begun is None:
-            self.begun = time.monotonic()
-            self.started.set()
-
-    def end(self) -> None:
-        self.running -= 1
 
     @property
     def noticeable(self) -> bool:
@@ -46,10 +36,11 @@ def heard() -> Iterator[Compilation]:
 
     class CompileListener(Listener):
         def on_start(self, event: Any) -> None:
-            compilation.begin()
+            compilation.running += 1
+            compilation.begun = compilation.begun or time.monotonic()
 
         def on_end(self, event: Any) -> None:
-            compilation.end()
+            compilation.running -= 1
 
     with install_listener("numba:compile", CompileListener()):
         yield compilation
@@ -61,20 +52,18 @@ def told() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    done = threading.Event()
     with heard() as compilation:
-        done = threading.Event()
         watcher = threading.Thread(target=_watch, args=(compilation, done), daemon=True)
         watcher.start()
         try:
             yield
         finally:
             done.set()
-            compilation.started.set()
             watcher.join()
 
 
 def _watch(compilation: Compilation, done: threading.Event) -> None:
-    compilation.started.wait()
     while not done.wait(0.1):
         if compilation.noticeable:
             print(NOTICE, file=sys.stderr, flush=True)

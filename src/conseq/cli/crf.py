@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from conseq.cli.features import DEFAULT, chosen_features, read_lexicons
+from conseq.cli.grouping import arguments_of
 from conseq.cli.options import FEATURES, FOLDS, MODEL, READING, TRAINING, option
 from conseq.cli.outcome import misused
 from conseq.cli.reading import as_read, load_crf, read_labelled, stream_labelled
 from conseq.cli.rule_table import to_dict
 from conseq.cli.rules import LEARN, RecipeOptions
-from conseq.cli.show import counted, percent
+from conseq.cli.show import percent
+from conseq.errors import ConseqError, counted
 from conseq.options import Training
 
 if TYPE_CHECKING:
@@ -27,13 +30,8 @@ if TYPE_CHECKING:
 
 Algorithm = Literal["lbfgs", "ap", "adagrad"]
 
-STATUS = {
-    "converged": "converged",
-    "limit": "reached --max-iterations",
-    "interrupted": "interrupted",
-    "line search": "no further descent",
-    "stopped": "stopped",
-}
+STATUS = {"limit": "reached --max-iterations", "line search": "no further descent"}
+"""How training ended, where the command has other words for it."""
 
 
 @dataclass(frozen=True)
@@ -127,23 +125,18 @@ class CRFOptions:
         from conseq.labeller import SequenceLabeller
 
         lexicons = read_lexicons(self.lexicon or [])
-        chosen = chosen_features(self.features, self.template, lexicons, list(corpus.columns))
+        own = arguments_of(self, SequenceLabeller)
+        own |= chosen_features(self.features, self.template, lexicons, list(corpus.columns))
         preset = self.features or DEFAULT
         if task.tune and preset in PRESETS and self.template is None and not lexicons:
-            chosen = replace(chosen, features=preset)  # by its name, so that others are tried
-        training = Training(
-            self.algorithm, self.c1, self.c2, self.max_iterations, self.delta, self.period, self.seed,
-            self.min_count, chosen.transitions, chosen.boundaries,
-        )  # fmt: skip
+            own["features"] = preset  # by its name, so that others are tried
         return SequenceLabeller(
-            chosen.features,
             lexicons=lexicons or None,
             scheme=task.reading.scheme,
             n_jobs=task.threads,
-            training=training,
             constraints=task.rules,
             recipe=RecipeOptions().recipe(),
-            folds=self.folds,
+            **own,
         )
 
     def fit(
@@ -177,9 +170,10 @@ class CRFOptions:
     def facts(self, result: dict[str, Any]) -> list[tuple[str, str]]:
         """The same for people."""
         _, round = self.rounds
+        ended = result["status"]
         facts = [
             ("features", f"{result['features']:,} on {counted(result['attributes'], 'attribute')}"),
-            ("training", f"{counted(result['iterations'], round)}, {STATUS[result['status']]}"),
+            ("training", f"{counted(result['iterations'], round)}, {STATUS.get(ended, ended)}"),
             ("objective", f"{result['objective']:,.4f}"),
         ]
         if result["development"] is not None:
@@ -191,11 +185,14 @@ class CRFOptions:
         return facts
 
 
-def _scratch_folder(parent: str) -> TemporaryDirectory[str]:
+@contextmanager
+def _scratch_folder(parent: str) -> Iterator[Path]:
     """A folder that is gone in the end, however it ends."""
-    try:
-        return TemporaryDirectory(prefix="conseq-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        from conseq.errors import ConseqError
+    from conseq.temporary import temporary_path
 
-        raise ConseqError(f"{parent}: {error.strerror or error}; name a folder with --scratch") from None
+    with temporary_path(Path(parent)) as folder:
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise ConseqError(f"{parent}: {error.strerror or error}; name a folder with --scratch") from None
+        yield folder

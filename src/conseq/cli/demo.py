@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conseq.cli.examples import Doubt, Hint, Mended, doubt, hint, mended
+from conseq.cli.examples import Mended, doubt, hint, mended
 from conseq.cli.grouping import grouped
 from conseq.cli.options import option
 from conseq.cli.progress import training_line
 from conseq.cli.rules import LEARN
-from conseq.cli.show import Palette, console, counted, on_terminal, percent, show, show_table
+from conseq.cli.show import Palette, console, on_terminal, percent, show, show_table
 from conseq.cli.summary import decode_all
+from conseq.errors import counted
 
 if TYPE_CHECKING:
     from conseq.constraints.base import Constraint
@@ -32,19 +34,8 @@ ANOTHER = 1000
 WIDTH, WIDEST = 80, 110
 """Characters of two readings side by side: in a pipe, and at most on a terminal."""
 
-ADDRESS_RULES = """
-at most 1 segment of AddressNumber                     hard
-at most 1 segment of PlaceName                         hard
-at most 1 segment of StateName                         hard
-at most 1 segment of ZipCode                           hard
-no ZipCode before StateName                            hard
-no StreetName before AddressNumber                     hard
-not both AddressNumber and USPSBoxType                 hard
-if OccupancyIdentifier then OccupancyType              penalty 3
-if USPSBoxType then USPSBoxID                          penalty 3
-count(StreetName) <= 1 + count(IntersectionSeparator)  penalty 3
-"""
-"""What holds of addresses: hard where it always does, soft where typing slips may break it."""
+ADDRESS_RULES = Path(__file__).with_name("addresses.rules").read_text("utf-8")
+"""What holds of addresses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +46,11 @@ class Trained:
     labeller: SequenceLabeller
     rules: list[Constraint]
     held_out: Corpus
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of its fields."""
+        return Palette(self.labeller.schema_.types())
 
     @property
     def ruled(self) -> SequenceLabeller:
@@ -96,13 +92,8 @@ def demo(
     _show_change(trained)
     _heading("Where a rule decided", "Citations that it now reads better, and the rule that decided each.")
     _show_mended(trained, EXAMPLES)
-    palette = Palette(trained.labeller.schema_.types())
-    uncertain = doubt(trained.labeller, trained.held_out)
-    if uncertain is not None:
-        _show_doubt(uncertain, palette)
-    told = hint(trained.ruled, trained.held_out)
-    if told is not None:
-        _show_hint(told, palette)
+    _show_doubt(trained)
+    _show_hint(trained)
     trained = _learn("addresses", size, seed, save, ADDRESS_RULES)
     _paragraph(
         f"Rules can be written by hand, too, one per line. With {len(trained.rules)} about addresses, "
@@ -128,7 +119,7 @@ def _learn(name: str, size: int, seed: int, save: str | None, written: str = "")
         f"Learning from {name}",
         f"{len(train):,} generated {name}, {train.n_tokens:,} tokens, each with one of {labels} labels.",
     )
-    with training_line("F1") as line:
+    with training_line() as line:
         line.enter("learning")
         fitted = SequenceLabeller("fields", constraints=None if written else LEARN)
         fitted.fit(train, watch=line.watch, stage=line.stage)
@@ -184,7 +175,7 @@ def _show_sequences(trained: Trained) -> None:
     for sequence in sequences:
         show()
         if on_terminal():
-            _show_text(sequence, Palette(trained.labeller.schema_.types()))
+            _show_text(sequence, trained.palette)
             continue
         width = max((len(span.type) for span in sequence.spans), default=0)
         print(sequence.text)
@@ -198,7 +189,7 @@ def _show_rules(trained: Trained) -> None:
     rows = []
     for rule in trained.rules[:RULES]:
         line = rule.line()
-        rows.append([line, rule.penalty_text, str(summary.before[line]), str(summary.after[line])])
+        rows.append([line, rule.penalty_text, summary.before[line], summary.after[line]])
     if not on_terminal():
         show()
     show_table(["rule", "penalty", "without", "with"], rows)
@@ -215,7 +206,7 @@ def _show_change(trained: Trained) -> None:
     (before, _), (after, summary) = (decode_all(each, corpus) for each in (trained.labeller, trained.ruled))
     reports = [evaluate_ids(gold, ids, corpus.offsets, schema) for ids in (before, after)]
     right = [np.add.reduceat(ids == gold, corpus.offsets[:-1], dtype=int) for ids in (before, after)]
-    whole = [str((counts == np.diff(corpus.offsets)).sum()) for counts in right]
+    whole = [(counts == np.diff(corpus.offsets)).sum() for counts in right]
     rows = [
         ["tokens labelled rightly", *(f"{percent(report.accuracy)} %" for report in reports)],
         ["whole fields, F1", *(f"{percent(report.span.total.f1)} %" for report in reports)],
@@ -223,9 +214,7 @@ def _show_change(trained: Trained) -> None:
     ]
     show_table(["", "without rules", "with rules"], rows)
     gain = right[1] - right[0]
-    changed = sum(
-        (part != other).any() for part, other in zip(*map(corpus.split, (before, after)), strict=True)
-    )
+    changed = np.logical_or.reduceat(before != after, corpus.offsets[:-1]).sum()
     if not on_terminal():
         show()
     better, worse = (gain > 0).sum(), (gain < 0).sum()
@@ -235,14 +224,13 @@ def _show_change(trained: Trained) -> None:
 
 
 def _show_mended(trained: Trained, count: int) -> None:
-    palette = Palette(trained.labeller.schema_.types())
     for found in mended(trained.labeller, trained.rules, trained.held_out, count):
         show()
         _paragraph(found.after.text or " ".join(found.after.tokens))
         alone = "" if found.alone else ", together with others"
         right = " (now all of it is right)" if found.right else ""
         show(f"Rule: {found.rule.line()}{alone}{right}", "bold")
-        _show_sides(found, palette)
+        _show_sides(found, trained.palette)
 
 
 def _show_sides(found: Mended, palette: Palette) -> None:
@@ -265,19 +253,26 @@ def _show_sides(found: Mended, palette: Palette) -> None:
     screen.print(table, width=min(screen.width, WIDEST) if on_terminal() else WIDTH)
 
 
-def _show_doubt(found: Doubt, palette: Palette) -> None:
+def _show_doubt(trained: Trained) -> None:
+    found = doubt(trained.labeller, trained.held_out)
+    if found is None:
+        return
+    sequence, readings = found
     _heading(
         "It says when it is not sure",
         "Every segment has a probability. Here, without rules, one is in doubt:",
     )
     show()
-    _show_text(found.sequence, palette)
+    _show_text(sequence, trained.palette)
     show()
-    for reading, chance in found.readings:
+    for reading, chance in readings:
         _paragraph(f"  {100 * chance:3.0f} %  {reading}")
 
 
-def _show_hint(found: Hint, palette: Palette) -> None:
+def _show_hint(trained: Trained) -> None:
+    found = hint(trained.ruled, trained.held_out)
+    if found is None:
+        return
     token = found.before.tokens[found.token]
     _heading(
         "Tell it one label, and the rest follows",
@@ -286,7 +281,7 @@ def _show_hint(found: Hint, palette: Palette) -> None:
     )
     for name, sequence in [("before", found.before), ("after", found.after)]:
         show(f"\n{name}:", "dim")
-        _show_text(sequence, palette)
+        _show_text(sequence, trained.palette)
 
 
 def _show_text(sequence: LabelledSequence, palette: Palette) -> None:

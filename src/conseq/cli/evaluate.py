@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,11 +23,11 @@ from conseq.cli.options import (
 from conseq.cli.outcome import say
 from conseq.cli.reading import Reading, load_model, read_gold
 from conseq.cli.rules import Decoding
-from conseq.cli.show import fits, on_terminal, percent, show, show_facts, show_table
+from conseq.cli.show import fits, on_terminal, percent, show, show_facts, show_json, show_table
 from conseq.cli.summary import Summary, decode_all
 
 if TYPE_CHECKING:
-    from conseq.metrics import Confusion, Counts, Interval, Report
+    from conseq.metrics import Confusion, Interval, Report
 
 MOST_CONFUSIONS = 5
 MOST_LISTED = 40
@@ -82,7 +81,7 @@ def evaluate(
         right, found = (corpus.split(schema.decode(ids)) for ids in (gold, predicted))
         interval = resampled(right, found, schema, samples=bootstrap)
     if as_json:
-        print(json.dumps(_as_dict(report, summary, interval, confusion), ensure_ascii=False))
+        show_json(_as_dict(report, summary, interval, confusion))
     else:
         _show(report, summary, interval, confusion)
 
@@ -124,8 +123,7 @@ def _show(report: Report, summary: Summary, interval: Interval | None, confusion
         _show_confusion(report.confusion)
     elif worst:
         show()
-        rows = [[gold, predicted, str(count)] for gold, predicted, count in worst]
-        show_table(["gold", "labelled", "tokens"], rows, title="Most frequent mistakes")
+        show_table(["gold", "labelled", "tokens"], worst, title="Most frequent mistakes")
 
 
 def _show_rules(summary: Summary) -> None:
@@ -140,30 +138,21 @@ def _show_rules(summary: Summary) -> None:
         return
     shown = broken[:MOST_RULES]
     few = "" if len(shown) == len(counts) else f", {len(shown)} of {len(counts):,} rules"
-    rows = [[line, str(before), str(after)] for line, before, after in shown]
-    show_table(["rule", "without rules", "with"], rows, title=f"Sequences that break a rule{few}")
+    show_table(["rule", "without rules", "with"], shown, title=f"Sequences that break a rule{few}")
 
 
 def show_scores(report: Report) -> None:
     """Precision, recall and F1 of each type of segment and of all."""
     by_type = sorted(report.span.labels.items(), key=lambda item: -item[1].gold)
-    rows = [_scores(name, counts) for name, counts in by_type]
-    rows.append(_scores("all", report.span.total))
-    header = ["segment", "precision", "recall", "F1", "gold"]
-    show_table(header, rows, last_is_total=True)
+    counts = [*by_type, ("all", report.span.total)]
+    rows = [[name, *map(percent, (c.precision, c.recall, c.f1)), c.gold] for name, c in counts]
+    show_table(["segment", "precision", "recall", "F1", "gold"], rows, last_is_total=True)
     if not on_terminal():  # where tables have room around them
         show()
 
 
-def _scores(name: str, counts: Counts) -> list[str]:
-    shares = (counts.precision, counts.recall, counts.f1)
-    return [name, *map(percent, shares), str(counts.gold)]
-
-
 def _show_confusion(confusion: Confusion) -> None:
-    used = [
-        i for i in range(len(confusion.labels)) if confusion.matrix[i].any() or confusion.matrix[:, i].any()
-    ]
+    used = [i for i, counts in enumerate(confusion.matrix + confusion.matrix.T) if counts.any()]
     header = ["gold \\ labelled", *(confusion.labels[i] for i in used)]
     body = [[confusion.labels[i], *(str(confusion.matrix[i, j] or "") for j in used)] for i in used]
     if len(used) <= MOST_LABELS and fits(header, body):
@@ -177,5 +166,4 @@ def _show_confusion(confusion: Confusion) -> None:
     few = (
         "" if len(shown) == len(mistakes) else f", the {len(shown)} most frequent of {len(mistakes):,} kinds"
     )
-    rows = [[gold, predicted, str(count)] for gold, predicted, count in shown]
-    show_table(["gold", "labelled", "tokens"], rows, title=f"Confusions{few}")
+    show_table(["gold", "labelled", "tokens"], shown, title=f"Confusions{few}")

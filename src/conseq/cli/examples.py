@@ -1,13 +1,14 @@
 """Picks telling examples for the demonstration.  a model and held-out data ─→ what to show.
 
 `Mended`: a sequence that one rule has read better, before and after.
-`Doubt`: a segment the model is not sure of, with what else it could be.
+`doubt`: a segment the model is not sure of, with what else it could be.
 `Hint`: a sequence read wrongly that one known label puts right.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,14 +55,6 @@ class Mended:
 
 def _place(span: LabelledSpan) -> tuple[int, int, str]:
     return span.start, span.end, span.type
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """A sequence, and readings of the tokens of its most doubtful segment with their probabilities."""
-
-    sequence: LabelledSequence
-    readings: list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -120,8 +113,10 @@ def _cost(rule: Constraint, reading: LabelledSequence, labeller: SequenceLabelle
     return rule.violation(reading.labels, labeller.schema_, reading.tokens) * min(rule.penalty, 1e6)
 
 
-def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
-    """The segment whose probability is nearest to one half, in a sequence of moderate length."""
+def doubt(
+    labeller: SequenceLabeller, corpus: Corpus
+) -> tuple[LabelledSequence, list[tuple[str, float]]] | None:
+    """A sequence of moderate length, and readings of the segment whose probability is nearest to one half."""
     from conseq.decoders.chain.marginals import marginals
 
     spans = [
@@ -136,12 +131,10 @@ def doubt(labeller: SequenceLabeller, corpus: Corpus) -> Doubt | None:
     alone = corpus.select([i])
     sequence = labeller.label(alone, nbest=LABELLINGS)[0]
     whole = float(marginals(labeller.potentials(alone)).log_partition[0])
-    probability: dict[str, float] = {}
+    probability: defaultdict[str, float] = defaultdict(float)
     for labels, score in sequence.nbest or []:
-        reading = _reading(labeller, labels, sequence, span)
-        probability[reading] = probability.get(reading, 0.0) + math.exp(score - whole)
-    likely = sorted(probability.items(), key=lambda item: -item[1])
-    return Doubt(sequence, likely[:3])
+        probability[_reading(labeller, labels, sequence, span)] += math.exp(score - whole)
+    return sequence, sorted(probability.items(), key=lambda item: -item[1])[:3]
 
 
 def _reading(
@@ -155,16 +148,15 @@ def _reading(
 
 def hint(labeller: SequenceLabeller, corpus: Corpus) -> Hint | None:
     """The sequence in which one told label puts the most other tokens right."""
-    best: Hint | None = None
+    found = []
     for i, before in enumerate(labeller.label(corpus, confidences=False)):
         gold = corpus[i].labels or []
         wrong = [t for t, label in enumerate(gold) if label not in ("O", before.labels[t])]
         if len(wrong) < 3 or len(gold) > MOST_TOKENS or not set(gold) <= set(labeller.schema_.labels):
             continue
-        for token in [t for t in wrong if before.tokens[t].isalnum()][:4]:
-            found = _told(labeller, corpus.select([i]), before, token, gold)
-            if best is None or (found.right, found.repaired) > (best.right, best.repaired):
-                best = found
+        telling = [t for t in wrong if before.tokens[t].isalnum()][:4]
+        found += [_told(labeller, corpus.select([i]), before, token, gold) for token in telling]
+    best = max(found, key=lambda hint: (hint.right, hint.repaired), default=None)
     return best if best is not None and best.repaired > 0 else None
 
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from conseq.cli.compiling import told
 from conseq.cli.grouping import grouped
-from conseq.cli.options import (
-    AS_JSON,
-    AS_TEXT,
-    COLUMNS,
-    OUTPUT,
-    STANDARD,
-    THREADS,
-    TOKENS,
-    ModelFile,
-    NewData,
-    Tokens,
-    option,
-)
-from conseq.cli.reading import Reading, load_model, stream_input
-from conseq.cli.show import show
+from conseq.cli.options import AS_JSON, OUTPUT, STANDARD, THREADS, ModelFile, NewData, NewReading, option
+from conseq.cli.reading import load_model, stream_input
+from conseq.cli.show import show, show_json
 
 if TYPE_CHECKING:
     from conseq.labeller.explanation import TokenExplanation
@@ -36,9 +23,7 @@ def explain(
     *,
     model: ModelFile,
     data: NewData = STANDARD,
-    columns: str | None = COLUMNS,
-    text: bool = AS_TEXT,
-    tokens: Tokens | None = TOKENS,
+    reading: NewReading,
     most: int = option(3, OUTPUT, "N", "Reasons shown for a token.", min=1),
     threads: int | None = THREADS,
     as_json: bool = AS_JSON,
@@ -56,13 +41,13 @@ def explain(
       echo "A. Cau, On Sets, 1990" | conseq explain fields.model --text --most 5
     """
     labeller = load_model(model, threads)
-    batches = stream_input(data, Reading("text" if text else "auto", columns, tokens), labeller)
+    batches = stream_input(data, reading.of(), labeller)
     done = 0
     with told(), closing(batches):  # type: ignore[type-var]  # a generator
         for batch in batches:
             for sequence in labeller.explain(batch, most):
                 if as_json:
-                    print(json.dumps({"tokens": [t.to_dict() for t in sequence]}, ensure_ascii=False))
+                    show_json({"tokens": [t.to_dict() for t in sequence]})
                 else:
                     if done:
                         show()

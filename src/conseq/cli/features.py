@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conseq.cli.outcome import misused
 from conseq.cli.reading import read_lines
@@ -17,29 +16,23 @@ if TYPE_CHECKING:
 DEFAULT = "fields"
 
 
-@dataclass(frozen=True)
-class Features:
-    """What SequenceLabeller is told about features."""
-
-    features: str | Sequence[Template]
-    transitions: bool = True
-    boundaries: bool = True
-
-
 def chosen_features(
     features: str | None, template: str | None, lexicons: Mapping[str, object], columns: Sequence[str]
-) -> Features:
-    """The features for data with these columns; a lexicon that no template uses gets templates of its own."""
+) -> dict[str, Any]:
+    """The features for data with these columns, as arguments of a `SequenceLabeller`.
+
+    A lexicon that no template uses gets templates of its own.
+    """
     from conseq.features import parse_templates
     from conseq.features.crfpp import parse_crfpp
 
     if template is not None:
         parsed = parse_crfpp("\n".join(read_lines(template)), columns, path=template)
-        return Features(parsed.templates, parsed.transitions, boundaries=False)
+        return {"features": parsed.templates, "transitions": parsed.transitions, "boundaries": False}
     templates = _templates(features or DEFAULT, columns)
     used = {part.source.argument for t in templates for part in t.parts if part.source.name == "lexicon"}
     more = parse_templates([f"lexicon({name})[-1..1]" for name in lexicons if name not in used])
-    return Features((*templates, *more))
+    return {"features": (*templates, *more)}
 
 
 def _templates(choice: str, columns: Sequence[str]) -> tuple[Template, ...]:

@@ -59,10 +59,13 @@ def _parameter(name: str, kind: Any, field: Field[Any]) -> inspect.Parameter:
 
 def given_of(ctx: typer.Context, group: type) -> list[str]:
     """The options of a group that were given on the command line, as they are written."""
-    names = {field.name for field in fields(group)}
-    sources = ((option, ctx.get_parameter_source(option.name or "")) for option in ctx.command.params)
-    return [
-        option.opts[0]
-        for option, source in sources
-        if option.name in names and source is not None and source.name == "COMMANDLINE"
-    ]
+    written = {option.name: option.opts[0] for option in ctx.command.params}
+    sources = {field.name: ctx.get_parameter_source(field.name) for field in fields(group)}
+    return [written[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
+def arguments_of(group: Any, labeller: type) -> dict[str, Any]:
+    """The options of a group that a labeller has, too, by its names (`names`: group's ─→ labeller's)."""
+    known = inspect.signature(labeller).parameters
+    values = {group.names.get(field.name, field.name): getattr(group, field.name) for field in fields(group)}
+    return {name: value for name, value in values.items() if name in known}

@@ -1,18 +1,17 @@
 """Help that is quick and grouped: plain text, options under headings, examples as they were written.
 
-Typer's own coloured help takes longer to import than the help may take. What a help text lists in braces
-comes from a table (`TABLES`), which is imported when that text is shown, not before.
+Typer's own coloured help takes longer to import than the help may take.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterable
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-TABLES = {"families": ("conseq.mining.families", "FAMILIES")}
-"""Name in braces ─→ the module and the name of the table."""
+FAMILIES = "{families}"
+"""What stands in a help text for the names of the families of rules."""
 
 
 class Command(TyperCommand):
@@ -25,11 +24,7 @@ class Command(TyperCommand):
         formatter.write_usage(ctx.command_path, " ".join([*pieces, *needed, "[OPTIONS]"]))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            heading = "Arguments" if param.param_type_name == "argument" else _heading(param)
-            groups.setdefault(heading, []).append(_record(param))
-        _write(groups, formatter)
+        _write([(_heading(param), _record(param)) for param in self.get_params(ctx)], formatter)
 
 
 class Group(TyperGroup):
@@ -39,24 +34,19 @@ class Group(TyperGroup):
         formatter.write_usage(ctx.command_path, "COMMAND …")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        self.format_commands(ctx, formatter)
-        with formatter.section("Options"):
-            formatter.write_dl([_record(p) for p in self.get_params(ctx)])
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            heading = str(getattr(command, "rich_help_panel", None) or "Commands")
-            groups.setdefault(heading, []).append((name, command.get_short_help_str(100)))
-        _write(groups, formatter)
+        commands: list[Any] = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        records = [(c.rich_help_panel, (c.name, c.get_short_help_str(100))) for c in commands]
+        _write([*records, *((_heading(param), _record(param)) for param in self.get_params(ctx))], formatter)
 
 
-def _write(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> None:
-    """Names and what they mean, under headings."""
-    for heading, records in groups.items():
+def _write(records: Iterable[tuple[str, tuple[str, str]]], formatter: Any) -> None:
+    """Headings with names and what they mean ─→ each heading once, with all under it."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for heading, record in records:
+        groups.setdefault(heading, []).append(record)
+    for heading, under in groups.items():
         with formatter.section(heading):
-            formatter.write_dl(records)
+            formatter.write_dl(under)
 
 
 def _option(param: Any) -> str:
@@ -70,6 +60,8 @@ def _metavar(param: Any) -> str:
 
 
 def _heading(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
     return str(getattr(param, "rich_help_panel", None) or "Options")
 
 
@@ -84,12 +76,13 @@ def _record(param: Any) -> tuple[str, str]:
 
 
 def _filled(text: str) -> str:
-    """A help text with the names of its tables.
+    """A help text with the names of the families of rules, which are imported only where it has them.
 
     >>> _filled("one of {families}")[:21]
     'one of only-one, hier'
     """
-    for name, (module, table) in TABLES.items():
-        if f"{{{name}}}" in text:
-            text = text.replace(f"{{{name}}}", ", ".join(getattr(import_module(module), table)))
-    return text
+    if FAMILIES not in text:
+        return text
+    from conseq.mining import families
+
+    return text.replace(FAMILIES, ", ".join(families.FAMILIES))

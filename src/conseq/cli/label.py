@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import IO, Any
+from contextlib import closing, nullcontext
+from typing import Any
 
 from conseq.cli.compiling import told
 from conseq.cli.grouping import grouped
 from conseq.cli.options import (
-    AS_TEXT,
-    COLUMNS,
     DECODING,
     OUTPUT,
     READING,
     STANDARD,
     THREADS,
-    TOKENS,
     InputFormat,
     ModelFile,
     NewData,
+    NewReading,
     OutputFormat,
-    Tokens,
     option,
 )
-from conseq.cli.outcome import misused, say
-from conseq.cli.reading import Reading, load_model, stream_input
-from conseq.cli.rules import Decoding
+from conseq.cli.outcome import misused, say, visible
+from conseq.cli.reading import load_model, stream_input
+from conseq.cli.rules import Decoding, limit_noted
 from conseq.cli.show import Palette, console, on_terminal
 from conseq.cli.writing import FORMATS, Wanted, show_spans
 
@@ -37,9 +34,7 @@ def label(
     *,
     model: ModelFile,
     data: NewData = STANDARD,
-    columns: str | None = COLUMNS,
-    text: bool = AS_TEXT,
-    tokens: Tokens | None = TOKENS,
+    reading: NewReading,
     input_format: InputFormat = option(
         "auto", READING, InputFormat,
         "How the input is written; auto looks at a file's name and beginning, a pipe holds columns "
@@ -82,26 +77,29 @@ def label(
       conseq label ner.model half-labelled.tsv --partial
       conseq label fields.model new.tsv --constraints fields.rules --format jsonl
     """
-    wanted = Wanted(partial, nbest or 0, marginals)
+    from conseq.io.atomic import atomic_write_packed
+
+    wanted = {"partial": partial, "nbest": nbest or 0, "marginals": marginals}
     if (nbest or marginals) and format not in ("columns", "jsonl"):
         misused("--nbest and --marginals go with --format columns or jsonl")
-    if text and input_format not in ("auto", "text"):
+    if reading.text and input_format not in ("auto", "text"):
         misused(f"--text and --input-format {input_format} were both given; choose one")
     labeller = decoding.of_model(load_model(model, threads))
-    reading = Reading("text" if text else input_format, columns, tokens)
     if data == STANDARD and sys.stdin is not None and sys.stdin.isatty():
-        ending = "one sequence per line" if text else "one token per line, a blank line after each sequence"
-        say(f"reading from the terminal: {ending}; Ctrl-D ends")
-    batches = stream_input(data, reading, labeller, partial=partial)
-    with told(), closing(batches):  # type: ignore[type-var]  # a generator
+        tokens = "one token per line, a blank line after each sequence"
+        say(f"reading from the terminal: {'one sequence per line' if reading.text else tokens}; Ctrl-D ends")
+    batches = stream_input(data, reading.of(input_format), labeller, partial=partial)
+    with told(), limit_noted(labeller), closing(batches):  # type: ignore[type-var]  # a generator
         if format == "spans" and output == STANDARD and on_terminal():
             _show_coloured(labeller, batches, wanted)
             return
         write = FORMATS[format]
-        done = 0
-        with _opened(output) as file:
+        done, shown = 0, output == STANDARD and on_terminal()
+        opened = nullcontext(sys.stdout.buffer) if output == STANDARD else atomic_write_packed(output)
+        with opened as file:
             for batch in batches:
-                file.write(write(labeller, batch, wanted, done).encode())
+                answer = write(labeller, batch, wanted, done)
+                file.write((visible(answer) if shown else answer).encode())
                 file.flush()
                 done += len(batch)
 
@@ -114,21 +112,3 @@ def _show_coloured(labeller: Any, batches: Iterator[Any], wanted: Wanted) -> Non
     for batch in batches:
         show_spans(screen, palette, labeller, batch, wanted, done)
         done += len(batch)
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that is there only when all of it is."""
-    if output == STANDARD:
-        yield sys.stdout.buffer
-        return
-    import gzip
-
-    from conseq.io import atomic_write
-
-    with atomic_write(output) as file:
-        if not output.endswith(".gz"):
-            yield file
-            return
-        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
-            yield packed  # type: ignore[misc]

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from conseq.cli.grouping import arguments_of
 from conseq.cli.options import option
 from conseq.cli.outcome import misused
 from conseq.cli.reading import read_labelled
@@ -77,18 +78,8 @@ class MemoryOptions:
         """The labeller that is to remember."""
         from conseq.labeller import MemoryLabeller
 
-        neighbours = NeighbourOptions(
-            self.metric, self.weights, self.k, self.voting, self.search, threshold=self.threshold
-        )
-        return MemoryLabeller(
-            window=self.window,
-            inference=self.inference,
-            sharpness=self.sharpness,
-            scheme=task.reading.scheme,
-            n_jobs=task.threads,
-            neighbours=neighbours,
-            constraints=task.rules,
-        )
+        own = arguments_of(self, MemoryLabeller)
+        return MemoryLabeller(scheme=task.reading.scheme, n_jobs=task.threads, constraints=task.rules, **own)
 
     def fit(self, labeller: MemoryLabeller, corpus: Corpus, development: None, line: TrainingLine) -> None:
         """Remember the data."""

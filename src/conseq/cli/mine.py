@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import typer
 
 from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.crf import CRFOptions
@@ -23,20 +19,13 @@ from conseq.cli.options import (
     TrainReading,
     option,
 )
-from conseq.cli.outcome import INTERRUPTED, misused, say
-from conseq.cli.progress import TrainingLine, training_line
+from conseq.cli.outcome import misused, told_if_interrupted
+from conseq.cli.progress import training_line
 from conseq.cli.reading import load_crf
 from conseq.cli.rule_table import show_rules, to_dict
 from conseq.cli.rules import PANEL, RecipeOptions
-from conseq.cli.show import show
+from conseq.cli.show import show, show_json
 from conseq.cli.train import Task, check_writable
-
-if TYPE_CHECKING:
-    from conseq.corpus import Corpus
-    from conseq.labeller import SequenceLabeller
-    from conseq.mining import Learned
-    from conseq.mining.report import RuleReport
-    from conseq.shards import Shards
 
 
 @grouped
@@ -74,52 +63,37 @@ def mine(
       conseq mine train.tsv --dev dev.tsv --folds 0 --penalties svm -o fields.rules
       conseq mine addresses.tsv --families all --importance 2 -o addresses.rules
     """
-    from conseq.io.atomic import emit
-
     clock = Clock()
     recipe = asked.recipe()
     if not folds and dev is None:
         misused("--folds 0 learns rules from development data alone; give it with --dev")
-    check_writable(output)
+    check_writable(output, data, dev, model)
     task = Task(data, output, reading, None, False, threads)
-    try:
-        with training_line("F1") as line:
-            crf = CRFOptions(dev=dev, features=features, folds=folds)  # as `train` has it
-            labeller = None if model is None else load_crf(model, threads, "mining")
-            if labeller is not None:
-                task = replace(task, reading=task.reading.of_model(labeller))
-            corpus, development = crf.read(task, ExitStack())
-            labeller = crf.labeller(task, corpus) if labeller is None else labeller
-            labeller.recipe, labeller.folds = recipe, folds
-            learned, report = _learned(labeller, corpus, development, line, effects)
-            emit(output, learned.to_text())
-    except KeyboardInterrupt:
-        say(f"interrupted; {output} was not written")
-        raise typer.Exit(INTERRUPTED) from None
+    with told_if_interrupted(f"; {output} was not written"), training_line() as line:
+        from conseq.io.atomic import emit
+        from conseq.labeller.learning import gather
+        from conseq.mining import learn_from
+        from conseq.mining.report import report_on
+
+        crf = CRFOptions(dev=dev, features=features, folds=folds)  # as `train` has it
+        labeller = None if model is None else load_crf(model, threads, "mining")
+        if labeller is not None:
+            task = replace(task, reading=task.reading.of_model(labeller))
+        corpus, development = crf.read(task, ExitStack())
+        labeller = crf.labeller(task, corpus) if labeller is None else labeller
+        labeller.recipe, labeller.folds = recipe, folds
+        evidence = gather(labeller, corpus, development, watch=line.watch, stage=line.stage)
+        learned = learn_from(evidence, recipe, line.stage)
+        rules = learned.constraints
+        line.enter("measuring the rules")
+        report = report_on(
+            evidence, rules, effects=effects,
+            watch=lambda k: line.enter(f"measuring rule {k} of {len(rules)}"),
+        )  # fmt: skip
+        emit(output, learned.to_text())
     if as_json:
         facts = {"rules_file": output, "peak_mb": peak_mb(), "seconds": clock.seconds()}
-        print(json.dumps({**to_dict(learned, report), **facts}, ensure_ascii=False))
+        show_json({**to_dict(learned, report), **facts})
         return
     show_rules(learned, report)
     show(f"\nWritten to {output}. Next: conseq evaluate MODEL TEST --constraints {output}", "dim")
-
-
-def _learned(
-    labeller: SequenceLabeller,
-    corpus: Corpus | Shards,
-    development: Corpus | None,
-    line: TrainingLine,
-    effects: bool,
-) -> tuple[Learned, RuleReport]:
-    """Rules that mend the mistakes of a labeller, and what each of them does."""
-    from conseq.labeller.learning import gather
-    from conseq.mining import learn_from
-    from conseq.mining.report import report_on
-
-    evidence = gather(labeller, corpus, development, watch=line.watch, stage=line.stage)
-    learned = learn_from(evidence, labeller.recipe, line.stage)
-    rules = learned.constraints
-    line.enter("measuring the rules")
-    return learned, report_on(
-        evidence, rules, effects=effects, watch=lambda k: line.enter(f"measuring rule {k} of {len(rules)}")
-    )

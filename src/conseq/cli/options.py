@@ -19,7 +19,9 @@ InputFormat = Literal["auto", "columns", "inline", "jsonl", "text"]
 OutputFormat = Literal["columns", "jsonl", "spans", "inline"]
 Tokens = Literal["words", "whitespace", "characters"]
 LabelScheme = Literal["auto", "plain", "iob1", "bio", "bioes"]
-Decoder = Literal["auto", "viterbi", "lazy", "dual", "ilp", "twostage", "beam", "wcsp", "enumerate"]
+Decoder = Literal[
+    "auto", "viterbi", "lazy", "dual", "messages", "ilp", "twostage", "beam", "wcsp", "enumerate"
+]
 """The choices that options have; a test compares them with the tables that help must not import."""
 
 
@@ -50,8 +52,6 @@ STANDARD = "-"
 NewData = Annotated[
     str, typer.Argument(metavar="INPUT", help="Data to label; `-`, the default, is standard input.")
 ]
-
-AS_TEXT = option(False, READING, None, "The input is plain text, one sequence per line.", "--text")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,19 @@ COLUMNS = option(
 )  # fmt: skip
 
 TOKENS = option(None, READING, Tokens, "How text is cut into tokens. Without it: as in training, else words.")
+
+
+@dataclass(frozen=True)
+class NewReading:
+    """How data to be labelled is to be read."""
+
+    columns: str | None = COLUMNS
+    text: bool = option(False, READING, None, "The input is plain text, one sequence per line.", "--text")
+    tokens: Tokens | None = TOKENS
+
+    def of(self, format: str = "auto") -> Reading:
+        return Reading("text" if self.text else format, self.columns, self.tokens)
+
 
 THREADS = option(None, OUTPUT, "N", "Threads; all processors if not given.", min=1)
 

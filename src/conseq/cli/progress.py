@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from conseq.models.crf import Progress
 
 TRAINING = "training"
+METRIC = "F1"
 
 
 class TrainingLine:
     """The line; rich asks for it a few times a second."""
 
-    def __init__(
-        self, metric: str, max_iterations: int | None, compilation: Compilation, round: str = "iteration"
-    ) -> None:
-        self.metric, self.max_iterations, self.compilation = metric, max_iterations, compilation
-        self.round = round
+    def __init__(self, max_iterations: int | None, compilation: Compilation, round: str) -> None:
+        self.max_iterations, self.compilation, self.round = max_iterations, compilation, round
         self.begun = time.monotonic()
         self.phase = "reading"
         self.latest: Progress | None = None
@@ -44,7 +42,7 @@ class TrainingLine:
         if stage.done is not None:
             parts.append(f"pass {stage.done.number} of {stage.done.of}")
             if stage.done.score is not None:
-                parts.append(f"{self.metric} {percent(stage.done.score)} % on the other half")
+                parts.append(f"{METRIC} {percent(stage.done.score)} % on the other half")
         self.enter(" · ".join(parts))
 
     def watch(self, progress: Progress) -> None:
@@ -70,7 +68,7 @@ class TrainingLine:
             return []
         best = percent(self.best.development or 0.0)
         place = "" if self.best is latest else f" (best {best} % at {self.best.iteration})"
-        return [f"dev {self.metric} {percent(latest.development)} %{place}"]
+        return [f"dev {METRIC} {percent(latest.development)} %{place}"]
 
     def __rich__(self) -> Any:
         from rich.text import Text
@@ -79,12 +77,10 @@ class TrainingLine:
 
 
 @contextmanager
-def training_line(
-    metric: str, max_iterations: int | None = None, round: str = "iteration"
-) -> Iterator[TrainingLine]:
+def training_line(max_iterations: int | None = None, round: str = "iteration") -> Iterator[TrainingLine]:
     """A line on standard error while the block runs; nothing where that is not a terminal."""
     with heard() as compilation:
-        line = TrainingLine(metric, max_iterations, compilation, round)
+        line = TrainingLine(max_iterations, compilation, round)
         if not sys.stderr.isatty():
             yield line
             return

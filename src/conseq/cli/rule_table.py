@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conseq.cli.show import counted, percent, show, show_facts, show_table
+from conseq.cli.show import percent, show, show_facts, show_table
+from conseq.errors import counted
 
 if TYPE_CHECKING:
     from conseq.mining import Learned
@@ -41,28 +42,27 @@ def show_rules(learned: Learned, report: RuleReport) -> None:
     gains = [one for one in report.labels if one.gain > 0][:SHOWN_LABELS]
     if gains:
         show()
-        rows = [[g.type, percent(g.before), percent(g.after), str(g.support)] for g in gains]
+        rows = [[g.type, percent(g.before), percent(g.after), g.support] for g in gains]
         show_table(["labels that gain most", "F1 before", "after", "segments"], rows)
 
 
 def _show_each(learned: Learned, report: RuleReport) -> None:
-    order = list(range(len(learned.rules)))
-    if report.effects is not None:
-        effects = report.effects
-        order.sort(key=lambda k: -effects[k])
-    rows = []
-    for k in order[:SHOWN_RULES]:
-        rule = learned.rules[k]
-        row = [
-            rule.rule.line(),
-            f"{rule.rule.penalty:.3g}",
-            f"{rule.held}/{rule.applied}",
-            str(rule.by_gold),
-            f"{rule.by_model} → {report.broken[k]}",
-        ]
-        rows.append([*row, *([] if report.effects is None else [f"{100 * report.effects[k]:+.3f}"])])
     head = ["rule", "penalty", "held", "gold breaks", "model breaks"]
+    rows: list[list[object]] = [
+        [
+            learnt.rule.line(),
+            f"{learnt.rule.penalty:.3g}",
+            f"{learnt.held}/{learnt.applied}",
+            learnt.by_gold,
+            f"{learnt.by_model} → {broken}",
+        ]
+        for learnt, broken in zip(learned.rules, report.broken, strict=True)
+    ]
+    if report.effects is not None:
+        head.append("adds to F1")
+        best_first = sorted(zip(report.effects, rows, strict=True), key=lambda pair: -pair[0])
+        rows = [[*row, f"{100 * effect:+.3f}"] for effect, row in best_first]
     show()
-    show_table([*head, *([] if report.effects is None else ["adds to F1"])], rows)
-    if len(order) > SHOWN_RULES:
-        show(f"… and {len(order) - SHOWN_RULES:,} more in the file", "dim")
+    show_table(head, rows[:SHOWN_RULES])
+    if len(rows) > SHOWN_RULES:
+        show(f"… and {len(rows) - SHOWN_RULES:,} more in the file", "dim")

@@ -6,19 +6,37 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from conseq.cli.options import DECODING, Decoder, option
 from conseq.cli.outcome import misused, say
+from conseq.options import SECONDS
 
 if TYPE_CHECKING:
     from conseq.labeller import Labeller
+    from conseq.labeller.answers import Answers
     from conseq.mining import Recipe
 
 NONE, LEARN = "none", "learn"
 PANEL = "Rules"
+
+
+def _seconds(text: str) -> float:
+    """What --limit says; inf: no limit."""
+    try:
+        seconds = 0.0 if text == NONE else float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds; give one from 0, or none")
+    return seconds or math.inf
 
 
 @dataclass(frozen=True)
@@ -68,7 +86,9 @@ class Decoding:
     )  # fmt: skip
     limit: float | None = option(
         None, DECODING, "SECONDS",
-        "Time for one sequence, after which its best labels so far are taken.", min=0,
+        f"Time for one sequence, after which its best labels so far are taken; 0 or none: no limit. "
+        f"Without it: as in the model, else {SECONDS:g}.",
+        parser=_seconds,
     )  # fmt: skip
 
     def of_model(self, labeller: Labeller) -> Labeller:
@@ -84,16 +104,32 @@ class Decoding:
         return changed
 
 
+@contextmanager
+def limit_noted(labeller: Labeller) -> Iterator[None]:
+    """One note at the end if the limit of seconds stopped the search for some sequences."""
+    sequences, gaps = 0, []
+
+    def take(found: Answers) -> None:
+        nonlocal sequences
+        where, decodings = found.stopped, found.decodings
+        sequences += len(where)
+        gaps.extend((decodings.bounds[where] - decodings.scores[where]).tolist())
+
+    labeller.observer = take
+    yield
+    if gaps:
+        say(
+            f"note: the limit of {labeller.limit:g} seconds stopped the search for {len(gaps):,} of "
+            f"{sequences:,} sequences; their labels are the best found so far, others may score up to "
+            f"{max(gaps):.4g} more: raise --limit, or give fewer rules"
+        )
+
+
 def rule_file(choice: str) -> Path | None:
     """What --constraints names; None if it is none."""
     if choice == LEARN:
         misused("rules are learned by `conseq train` or `conseq mine`; name a file of rules here, or none")
     return None if choice == NONE else Path(choice)
-
-
-def training_rules(choice: str) -> str | Path | None:
-    """What --constraints says to training: rules of a file, none, or that they are learned."""
-    return LEARN if choice == LEARN else rule_file(choice)
 
 
 def say_oddities(labeller: Labeller) -> None:

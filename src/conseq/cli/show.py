@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from conseq.cli.outcome import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
     from conseq.labelled import LabelledSequence
 
-Row = Sequence[str]
+Names = Sequence[str]
 
 _NUMBER = set("0123456789.,+-–%×() ")
 
@@ -33,12 +36,17 @@ def console() -> Console:
 def show(line: str = "", style: str = "") -> None:
     """One line, in a style on a terminal."""
     if on_terminal() and style:
-        console().print(line, style=style, markup=False)
+        console().print(visible(line), style=style, markup=False)
     else:
         print(line)
 
 
-def fits(header: Row, rows: list[list[str]]) -> bool:
+def show_json(values: object) -> None:
+    """Plain values as one line of JSON."""
+    print(json.dumps(values, ensure_ascii=False))
+
+
+def fits(header: Names, rows: list[list[str]]) -> bool:
     """Whether a table has room in the width of the terminal; in a pipe there is always room."""
     if not on_terminal():
         return True
@@ -47,9 +55,11 @@ def fits(header: Row, rows: list[list[str]]) -> bool:
     return screen.measure(_rich_table(header, rows), options=unbounded).maximum <= screen.width
 
 
-def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_total: bool = False) -> None:
+def show_table(
+    header: Names, rows: Iterable[Sequence[object]], *, title: str = "", last_is_total: bool = False
+) -> None:
     """A table; columns that hold numbers only stand to the right."""
-    body = [list(row) for row in rows]
+    body = [list(map(str, row)) for row in rows]
     if title:
         show(title, "bold")
     if on_terminal():
@@ -65,13 +75,13 @@ def show_table(header: Row, rows: Iterable[Row], *, title: str = "", last_is_tot
         print("  ".join(cells).rstrip())
 
 
-def _numeric(header: Row, rows: list[list[str]]) -> list[bool]:
+def _numeric(header: Names, rows: list[list[str]]) -> list[bool]:
     """Whether each column holds numbers only."""
     columns = [[row[i] for row in rows] for i in range(len(header))]
     return [any(cells) and all(set(cell) <= _NUMBER for cell in cells) for cells in columns]
 
 
-def _rich_table(header: Row, rows: list[list[str]], total: bool = False) -> Table:
+def _rich_table(header: Names, rows: list[list[str]], total: bool = False) -> Table:
     """A table that breaks long names in two rather than shorten them."""
     from rich import box
     from rich.table import Table
@@ -86,7 +96,7 @@ def _rich_table(header: Row, rows: list[list[str]], total: bool = False) -> Tabl
         last = total and i == len(rows) - 1
         if last:
             table.add_section()
-        table.add_row(*map(Text, row), style="bold" if last else None)
+        table.add_row(*(Text(visible(cell)) for cell in row), style="bold" if last else None)
     return table
 
 
@@ -94,21 +104,19 @@ def show_facts(facts: Iterable[tuple[str, str]], *, title: str = "") -> None:
     """Names and values, one per line."""
     rows = list(facts)
     width = max(len(name) for name, _ in rows)
+    if title:
+        show(title, "bold green")
     if not on_terminal():
-        if title:
-            print(title)
         for name, value in rows:
             print(f"{name.ljust(width)}  {value}")
         return
     from rich.table import Table
     from rich.text import Text
 
-    if title:
-        show(title, "bold green")
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     for name, value in rows:
-        table.add_row(f"  {name}", Text(value))
+        table.add_row(f"  {name}", Text(visible(value)))
     console().print(table)
 
 
@@ -119,15 +127,6 @@ def percent(fraction: float) -> str:
     '93.22'
     """
     return f"{100 * fraction:.2f}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "token"), counted(1200, "token")
-    ('1 token', '1,200 tokens')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(n_bytes: int) -> str:
@@ -166,8 +165,8 @@ class Palette:
         place = 0
         for piece, type in sequence.pieces():
             gap = _gap(sequence, place, piece)
-            text.append(gap)
-            text.append(piece, self.styles[type] if type else "dim")
+            text.append(visible(gap))
+            text.append(visible(piece), self.styles[type] if type else "dim")
             place += len(gap) + len(piece)
         return text
 
@@ -176,7 +175,7 @@ class Palette:
         from rich.text import Text
 
         chosen = self.styles if types is None else dict.fromkeys(types)
-        return Text(" ").join(Text(f" {type} ", self.styles[type]) for type in chosen)
+        return Text(" ").join(Text(visible(f" {type} "), self.styles[type]) for type in chosen)
 
 
 def _style(number: int) -> str:

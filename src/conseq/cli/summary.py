@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from conseq.cli.clock import Clock
+from conseq.cli.rules import limit_noted
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from conseq.corpus import Corpus
+    from conseq.dtypes import Ids
     from conseq.labeller import Labeller
-
-    Ids = NDArray[np.int32]
-
-Item = TypeVar("Item")
 
 WARM_UP = 50
 """How many sequences are labelled beforehand, to load compiled code, which is not decoding."""
@@ -80,25 +75,17 @@ def decode_all(labeller: Labeller, corpus: Corpus) -> tuple[Ids, Summary]:
     ids = [np.empty(0, dtype=np.int32)]
     broken = np.zeros((2, len(lines)), dtype=np.int64)
     certified, iterations, seconds = 0, 0.0, 0.0
-    for found, taken in _timed(labeller.answers(corpus)):
-        ids.append(found.decodings.labels)
-        certified += int(found.decodings.certified.sum())
-        iterations += float(found.decodings.iterations.sum())
-        seconds += taken
-        if lines:
-            broken += [found.broken_without_rules(), found.broken()]
+    with limit_noted(labeller):
+        clock = Clock()
+        for found in labeller.answers(corpus):
+            seconds += clock.seconds()
+            ids.append(found.decodings.labels)
+            certified += int(found.decodings.certified.sum())
+            iterations += float(found.decodings.iterations.sum())
+            if lines:
+                broken += [found.broken_without_rules(), found.broken()]
+            clock = Clock()
     before, after = (dict(zip(lines, counts, strict=True)) for counts in broken.tolist())
     decoder = labeller.decoder if isinstance(labeller.decoder, str) else labeller.decoder.name
     summary = Summary(len(corpus), corpus.n_tokens, certified, iterations, seconds, before, after, decoder)
     return np.concatenate(ids), summary
-
-
-def _timed(items: Iterator[Item]) -> Iterator[tuple[Item, float]]:
-    """Each item with the seconds that it took to come."""
-    while True:
-        clock = Clock()
-        try:
-            item = next(items)
-        except StopIteration:
-            return
-        yield item, clock.seconds()

@@ -5,10 +5,8 @@ What a type of model can be told, and what is done with it, stands in a module o
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,13 +17,24 @@ from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.crf import CRFOptions
 from conseq.cli.grouping import given_of, grouped
 from conseq.cli.memory import MemoryOptions
-from conseq.cli.options import AS_JSON, MODEL, REQUIRED, THREADS, TRAINING, TrainData, TrainReading, option
-from conseq.cli.outcome import INTERRUPTED, misused, say
+from conseq.cli.options import (
+    AS_JSON,
+    MODEL,
+    REQUIRED,
+    STANDARD,
+    THREADS,
+    TRAINING,
+    TrainData,
+    TrainReading,
+    option,
+)
+from conseq.cli.outcome import misused, say, told_if_interrupted
 from conseq.cli.progress import training_line
 from conseq.cli.reading import Reading, as_read
-from conseq.cli.rules import LEARN, NONE, say_oddities, training_rules
-from conseq.cli.show import counted, show, show_facts, size
+from conseq.cli.rules import LEARN, NONE, rule_file, say_oddities
+from conseq.cli.show import show, show_facts, show_json, size
 from conseq.cli.tuning import tune_on, tuned_sentence
+from conseq.errors import counted
 
 if TYPE_CHECKING:
     from conseq.corpus import Corpus
@@ -93,33 +102,36 @@ def train(
     """
     chosen: Any = {kind.model_type: kind for kind in (crf, memory)}[model_type]
     _refuse_others(ctx, type(chosen))
-    task = Task(data, model, reading, training_rules(constraints), tune, threads)
+    rules = LEARN if constraints == LEARN else rule_file(constraints)
+    task = Task(data, model, reading, rules, tune, threads)
     chosen.check(task)
-    with _told_if_interrupted(chosen.unfinished):
-        check_writable(model)
-        with training_line("F1", *chosen.rounds) as line, ExitStack() as stack:
+    with told_if_interrupted(f" {chosen.unfinished}; no model was written"):
+        check_writable(model, data, crf.dev)
+        with training_line(*chosen.rounds) as line, ExitStack() as stack:
             clock = Clock()
             corpus, development = chosen.read(task, stack)
             seconds = {"read": clock.seconds()}
             labeller = chosen.labeller(task, corpus)
-            tuned = tune_on(labeller, corpus, line, chosen.names) if tune else None
+            tuned = {}
+            if tune:
+                trying = Clock()
+                tuned = {"tuned": tune_on(labeller, corpus, line, chosen.names)}
+                seconds["tune"] = trying.seconds()
             line.enter(chosen.begins)
             chosen.fit(labeller, corpus, development, line)
             labeller.input_ = as_read(corpus, task.reading)
             line.enter("writing the model")
-            with _told_if_interrupted("after training"):
+            with told_if_interrupted(" after training; no model was written"):
                 labeller.save(model)
     cut_short = chosen.cut_short(labeller, task)
     if cut_short is not None:
         say(cut_short)
     elif task.rules != LEARN:
         say_oddities(labeller)
-    result = {**chosen.result(labeller), "peak_mb": peak_mb(), "model": model}
-    if tuned is not None:
-        result["tuned"], seconds["tune"] = tuned.to_dict(), tuned.seconds
+    result = {**chosen.result(labeller), "peak_mb": peak_mb(), "model": model, **tuned}
     result["seconds"] = {**seconds, **labeller.report_.seconds, "total": (ctx.obj or clock).seconds()}
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
+        show_json(result)
     else:
         _show(result, corpus, chosen.facts(result))
 
@@ -131,24 +143,19 @@ def _refuse_others(ctx: typer.Context, chosen: type) -> None:
             misused(f"{name} is for --model-type {kind.model_type}; choose that, or leave it out")
 
 
-@contextmanager
-def _told_if_interrupted(when: str) -> Iterator[None]:
-    """Say that there is no model if the block is interrupted; training itself ends early instead."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"interrupted {when}; no model was written")
-        raise typer.Exit(INTERRUPTED) from None
-
-
 class _Enough(Exception):
     pass
 
 
-def check_writable(path: str) -> None:
-    """Raise at once if a file could not be written there in the end."""
+def check_writable(path: str, *inputs: str | None) -> None:
+    """Raise at once if a file could not be written there in the end, or if it is one that is read."""
     from conseq.io import atomic_write
 
+    if path == STANDARD:
+        misused("the output is a file; give its name instead of -")
+    read = [given for given in inputs if given is not None and os.path.exists(given)]
+    if os.path.exists(path) and any(os.path.samefile(given, path) for given in read):
+        misused(f"{path} is the data to learn from; give another file for the output")
     with suppress(_Enough), atomic_write(path):
         raise _Enough
 

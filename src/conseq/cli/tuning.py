@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conseq.cli.clock import Clock
 from conseq.cli.outcome import say
+from conseq.cli.progress import METRIC
 from conseq.cli.show import percent
 
 if TYPE_CHECKING:
@@ -16,31 +15,17 @@ if TYPE_CHECKING:
     from conseq.optimise.progressive import Trial
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """The options chosen, by the command's names, their score on held-out data, of how many settings, and the
-    seconds it took."""
-
-    options: dict[str, Any]
-    score: float | None
-    settings: int
-    seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"options": self.options, "score": self.score, "settings": self.settings}
-
-
-def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine, names: Mapping[str, str]) -> Tuned:
+def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine, names: Mapping[str, str]) -> dict[str, Any]:
     """Choose options of a labeller and set them; interrupted, those that were best so far.
 
     names    command's name ─→ labeller's, where an option has two
+
+    ─→ the options by the command's names, their score on held-out data, and of how many settings
     """
     from conseq.labeller.tuning import tune
 
-    clock = Clock()
-
     def watch(trial: Trial[Any]) -> None:
-        score = "" if trial.score is None else f" · {line.metric} {percent(trial.score)} %"
+        score = "" if trial.score is None else f" · {METRIC} {percent(trial.score)} %"
         line.enter(f"trying settings · round {trial.round} · {trial.done} of {trial.of}{score}")
 
     line.enter("trying settings")
@@ -51,7 +36,7 @@ def tune_on(labeller: Labeller, corpus: Any, line: TrainingLine, names: Mapping[
     settings = len(search.rounds[0].trials) if search.rounds else 1
     of_command = {own: name for name, own in names.items()}
     options = {of_command.get(name, name): value for name, value in best.items()}
-    return Tuned(options, search.score, settings, clock.seconds())
+    return {"options": options, "score": search.score, "settings": settings}
 
 
 def tuned_sentence(tuned: dict[str, Any]) -> str:

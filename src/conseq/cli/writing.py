@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from conseq.cli.outcome import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,18 +18,15 @@ if TYPE_CHECKING:
     from conseq.labelled import LabelledSequence
     from conseq.labeller import Labeller
 
+_BREAKING = re.compile("[\\\\\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+"""What ends a cell or a line for one reader or another, and the backslash."""
+
 UNSURE = 0.9
 """A segment with less confidence than this shows it on a terminal."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What to find for each sequence."""
-
-    partial: bool = False
-    nbest: int = 0
-    marginals: bool = False
-
+Wanted = Mapping[str, Any]
+"""`partial`, `nbest` and `marginals`, as `Labeller.label` takes them."""
 
 Writer = Callable[["Labeller", "Corpus", Wanted, int], str]
 """model, batch, what is wanted, sequences before the batch ─→ text."""
@@ -37,18 +36,11 @@ def as_columns(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) ->
     """The input's columns and the label; nothing is done per token but joining strings."""
     from conseq.io import format_columns
 
-    if not (wanted.nbest or wanted.marginals):
-        ids = labeller.predict_ids(batch, partial=wanted.partial, first=first)
+    if not (wanted["nbest"] or wanted["marginals"]):
+        ids = labeller.predict_ids(batch, partial=wanted["partial"], first=first)
         return format_columns(batch, labeller.schema_.decode(ids))
-    sequences = labeller.label(
-        batch,
-        partial=wanted.partial,
-        confidences=False,
-        nbest=wanted.nbest,
-        marginals=wanted.marginals,
-        first=first,
-    )
-    if wanted.nbest:
+    sequences = labeller.label(batch, confidences=False, first=first, **wanted)
+    if wanted["nbest"]:
         return _nbest_columns(batch, sequences)
     labels = list(chain.from_iterable(sequence.labels for sequence in sequences))
     probabilities = chain.from_iterable(_probabilities(sequence, sequence.labels) for sequence in sequences)
@@ -81,21 +73,32 @@ def _probabilities(sequence: LabelledSequence, labels: Sequence[str]) -> list[st
 
 def as_jsonl(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
     """One object per sequence."""
-    sequences = labeller.label(
-        batch, partial=wanted.partial, nbest=wanted.nbest, marginals=wanted.marginals, first=first
-    )
+    sequences = labeller.label(batch, first=first, **wanted)
     return "".join(json.dumps(sequence.to_dict(), ensure_ascii=False) + "\n" for sequence in sequences)
 
 
 def as_spans(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
-    """A line per segment: sequence, start, end, type, confidence (empty if not known), text; tabs between."""
+    """A line per segment: sequence, start, end, type, confidence (empty if not known), text; tabs between.
+
+    Tabs and line breaks in the text are written as escapes, and a backslash as two.
+    """
     lines = []
-    for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
+    for number, sequence in enumerate(labeller.label(batch, first=first, **wanted), first):
         for span in sequence.spans:
-            text = " ".join(span.text.split())
             sure = "" if span.confidence is None else f"{span.confidence:.4f}"
-            lines.append(f"{number}\t{span.start}\t{span.end}\t{span.type}\t{sure}\t{text}\n")
+            lines.append(
+                f"{number}\t{span.start}\t{span.end}\t{escaped(span.type)}\t{sure}\t{escaped(span.text)}\n"
+            )
     return "".join(lines)
+
+
+def escaped(text: str) -> str:
+    r"""Text for a cell of a line: tabs, line breaks, backslashes as Python writes them in a string.
+
+    >>> print(escaped("a\\b\tc\u2028"))
+    a\\b\tc\u2028
+    """
+    return _BREAKING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def as_inline(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> str:
@@ -107,7 +110,8 @@ def as_inline(labeller: Labeller, batch: Corpus, wanted: Wanted, first: int) -> 
     from conseq.schema import Scheme, convert_column
 
     schema = labeller.schema_
-    found = Column(labeller.predict_ids(batch, partial=wanted.partial, first=first), schema.vocabulary)
+    ids = labeller.predict_ids(batch, partial=wanted["partial"], first=first)
+    found = Column(ids, schema.vocabulary)
     if schema.scheme is Scheme.BIOES:
         found = convert_column(found, batch.offsets, Scheme.BIOES, Scheme.BIO)
     return format_inline(replace(batch, labels=found))
@@ -123,24 +127,19 @@ FORMATS: dict[str, Writer] = {
 
 
 def show_spans(
-    screen: Console,
-    palette: Palette,
-    labeller: Labeller,
-    batch: Corpus,
-    wanted: Wanted,
-    first: int,
+    screen: Console, palette: Palette, labeller: Labeller, batch: Corpus, wanted: Wanted, first: int
 ) -> None:
     """Coloured text for a person, with the segments that the model is not sure of."""
     from rich.table import Table
     from rich.text import Text
 
-    for number, sequence in enumerate(labeller.label(batch, partial=wanted.partial, first=first), first):
+    for number, sequence in enumerate(labeller.label(batch, first=first, **wanted), first):
         block = Table.grid(padding=(0, 2))
         block.add_row(Text(f"{number:>4}", "dim"), palette.coloured(sequence))
         for span in sequence.spans:
             if span.confidence is not None and span.confidence < UNSURE:
                 doubt = f"{span.type} {100 * span.confidence:.0f} % sure: {span.text}"
-                block.add_row("", Text(doubt, "yellow"))
+                block.add_row("", Text(visible(doubt), "yellow"))
         for line in sequence.violations:
-            block.add_row("", Text(f"breaks the rule: {line}", "yellow"))
+            block.add_row("", Text(visible(f"breaks the rule: {line}"), "yellow"))
         screen.print(block)

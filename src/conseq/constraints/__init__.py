@@ -9,52 +9,18 @@
     agreement  equal tokens, equal labels        Agree
     content    the tokens of a segment           Contains BeginsWith EndsWith
 
-A new rule is a class in one of these modules, an entry in `CONSTRAINTS` and a form in the language.
+A new rule is a class in one of these modules, an entry in `__all__` and a form in the language.
 """
 
 from conseq.constraints.agreement import Agree
 from conseq.constraints.base import HARD, Constraint
 from conseq.constraints.content import BeginsWith, Contains, EndsWith
 from conseq.constraints.counts import Contiguous, Counts, Segments, Share, Sum, Term
-from conseq.constraints.local import (
-    Forbidden,
-    Legal,
-    OnlySteps,
-    Required,
-    TokenIs,
-    TokenIsNot,
-    seen_steps,
-)
+from conseq.constraints.local import Forbidden, Legal, OnlySteps, Required, TokenIs, TokenIsNot, seen_steps
 from conseq.constraints.order import Around, FirstLast, FollowedBy, FollowedLater, NotBefore
 from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive
 from conseq.constraints.together import ExactlyOneOf, IfThen, NotBoth
 from conseq.constraints.tokens import Pattern, Places, Repeated, TokenTest, Words
-
-CONSTRAINTS: tuple[type[Constraint], ...] = (
-    Legal,
-    Forbidden,
-    Required,
-    OnlySteps,
-    TokenIs,
-    TokenIsNot,
-    Segments,
-    Counts,
-    Share,
-    Contiguous,
-    FollowedBy,
-    FollowedLater,
-    Around,
-    FirstLast,
-    NotBefore,
-    IfThen,
-    NotBoth,
-    ExactlyOneOf,
-    Agree,
-    Contains,
-    BeginsWith,
-    EndsWith,
-)
-"""Every kind of rule."""
 
 __all__ = [
     "CONSTRAINTS",
@@ -95,3 +61,10 @@ __all__ = [
     "Words",
     "seen_steps",
 ]
+
+CONSTRAINTS: tuple[type[Constraint], ...] = tuple(
+    kind
+    for kind in map(globals().get, __all__)
+    if isinstance(kind, type) and issubclass(kind, Constraint) and kind is not Constraint
+)
+"""Every kind of rule: those that are imported here."""

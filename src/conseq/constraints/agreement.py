@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints import writing
-from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import check_choice
+from conseq.constraints.base import Constraint, check_choice
 from conseq.constraints.primitives import Automaton, Primitive
 from conseq.constraints.tokens import Places, Repeated, TokenTest
 from conseq.corpus import Corpus
@@ -54,14 +53,11 @@ class Agree(Constraint):
 
     def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
         values = np.arange(len(schema)) if self.on == "label" else _types(schema)
-        pattern = _agreement(values)
-        return [Automaton(*pattern, tests=(group,)) for group in self._groups(corpus)]
-
-    def _groups(self, corpus: Corpus | None) -> list[TokenTest]:
+        automaton = _agreement(values)
         if self.places:
-            return [Places(self.places)]
+            return [automaton.at(Places(self.places))]
         count = 0 if corpus is None else Repeated.count(corpus, self.among)
-        return [Repeated(group, self.among) for group in range(count)]
+        return [automaton.at(Repeated(group, self.among)) for group in range(count)]
 
     def line(self) -> str:
         if self.places:
@@ -70,8 +66,8 @@ class Agree(Constraint):
         return f"equal tokens{among} agree on {self.on}"
 
 
-def _agreement(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Symbols, arcs and costs of the automaton that remembers the value of the group's last token.
+def _agreement(values: NDArray) -> Automaton:
+    """The automaton that remembers the value of the group's last token.
 
     State 0: none yet; 1 + v: value v. Symbols: 0 a token of no group, 1 + v one of the group, then END.
     """
@@ -80,11 +76,11 @@ def _agreement(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     symbols[1, 0, :-1] = 1 + values
     symbols[:, 0, -1] = count + 1
     steps = np.repeat(symbols, len(values) + 1, axis=1)
-    state, seen = np.arange(count + 1)[:, None], np.arange(count + 2)[None, :]
+    state, seen = np.arange(count + 1)[:, None], np.arange(count + 2)
     in_group = (seen > 0) & (seen <= count)
     arcs = np.where(in_group, seen, state)
     cost = (in_group & (state > 0) & (seen != state)).astype(np.float64)
-    return steps, arcs, cost
+    return Automaton(steps, arcs, cost)
 
 
 def _types(schema: Schema) -> NDArray:

@@ -34,6 +34,7 @@ class Constraint(ABC):
     penalty     what one unit of violation costs in the model's log scores; inf: it must not be broken
     varies      whether the primitives depend on the sequences, not on the labels alone
     form        how the language writes the rule: words, and a slot {field:kind} for each field that it states
+    different   whether the names that it relates must be different ones
     """
 
     penalty: float = field(default=HARD, kw_only=True)
@@ -41,10 +42,11 @@ class Constraint(ABC):
     varies: ClassVar[bool] = False
     form: ClassVar[str] = ""
     slots: ClassVar[list[tuple[str, str]]] = []  # the fields and kinds in the form
+    different: ClassVar[bool] = False
 
-    def __init_subclass__(cls, *, form: str = "") -> None:
+    def __init_subclass__(cls, *, form: str = "", different: bool = False) -> None:
         if form:
-            cls.form, cls.slots = form, writing.SLOT.findall(form)
+            cls.form, cls.slots, cls.different = form, writing.SLOT.findall(form), different
 
     def __post_init__(self) -> None:
         if not self.penalty >= 0:
@@ -54,6 +56,8 @@ class Constraint(ABC):
         for slot, kind in self.slots:
             if kind == "names":
                 _check_names(getattr(self, slot))
+        if self.different and len(set(self.names)) == 1:
+            raise RuleError(f"the rule relates {self.names[0]!r} to itself; give two different names")
 
     @abstractmethod
     def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
@@ -106,6 +110,13 @@ def sequence_corpus(length: int, tokens: Sequence[str] | None) -> Corpus:
     if tokens is None:
         return Corpus({}, np.array([0, length], dtype=np.int64))
     return Corpus.from_sequences([list(tokens)])
+
+
+def check_choice(what: str, given: str, known: Sequence[str]) -> None:
+    """Raise if a field has none of the values it may have."""
+    if given not in known:
+        choices = ", ".join(repr(one) for one in known)
+        raise RuleError(f"the {what} is {given!r}; choose one of {choices}")
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import each, machine
-from conseq.constraints.names import begins, ends, known_types
+from conseq.constraints.names import begins, each, ends, known_types
 from conseq.constraints.primitives import Automaton, Primitive
 from conseq.constraints.tokens import After, Not, TokenTest
 from conseq.corpus import Corpus
+from conseq.kept import kept
 from conseq.schema import Schema
 
 
@@ -71,27 +70,19 @@ class Contains(Content, form="each {name:segment} contains {test:test}"):
     """
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        return [_automaton(schema, type, self.test) for type in known_types(schema, self.name)]
+        return [
+            Automaton(_steps(schema, type), _ARCS, _COST, tests=(self.test,))
+            for type in known_types(schema, self.name)
+        ]
 
-
-SETTLED, WANTING = range(2)
-"""Segments of one type never overlap, so two states are enough: in one where nothing passed yet, or not."""
 
 OTHER, PASSES, CLOSES, OPENS, END = range(5)
+_ARCS = np.array([[0, 0, 0, 1, 0], [1, 0, 0, 1, 0]])
+_COST = np.array([[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 1.0]])
+"""Segments of one type never overlap, so two states are enough: 1 in one where nothing passed yet, else 0."""
 
 
-def _automaton(schema: Schema, type: str, test: TokenTest) -> Automaton:
-    moves = {
-        (SETTLED, OPENS): (WANTING, 0.0),
-        (WANTING, PASSES): (SETTLED, 0.0),
-        (WANTING, CLOSES): (SETTLED, 1.0),
-        (WANTING, OPENS): (WANTING, 1.0),
-        (WANTING, END): (SETTLED, 1.0),
-    }
-    return machine(_steps(schema, type), (2, 5), moves, (test,))
-
-
-@lru_cache(maxsize=1024)
+@kept
 def _steps(schema: Schema, type: str) -> NDArray[np.int64]:
     """The symbols where the token fails the test and where it passes, [2,Y+1,Y+1]."""
     inside = np.append(schema.inside(type), False)

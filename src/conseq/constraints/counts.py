@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conseq.constraints import writing
-from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import check_choice
+from conseq.constraints.base import Constraint, check_choice
 from conseq.constraints.names import inside, segments, tokens
 from conseq.constraints.primitives import Counter, Linear, Primitive
 from conseq.constraints.tokens import TokenTest
@@ -17,11 +16,17 @@ from conseq.corpus import Corpus
 from conseq.errors import RuleError
 from conseq.schema import Schema
 
-HEAVIEST = 10**12
-"""The largest weight of a count, so that sums over long sequences stay whole numbers."""
+LARGEST = 10**12
+"""The largest whole number in a rule, so that sums over long sequences stay exact."""
 AT_MOST, AT_LEAST, EXACTLY = "at most", "at least", "exactly"
 SIGNS = {"<=": (1,), ">=": (-1,), "==": (1, -1), AT_MOST: (1,), AT_LEAST: (-1,), EXACTLY: (1, -1)}
 """A relation as sums that must not be above 0: left − right (1), right − left (−1), or both."""
+
+
+def _check_size(called: str, number: int) -> None:
+    if abs(number) > LARGEST:
+        given = number if abs(number) < LARGEST**2 else "too large"
+        raise RuleError(f"the {called} is {given}; give whole numbers of at most {LARGEST}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Segments(Constraint, form="{relation:phrase} {bound:integer} segment|segme
         check_choice("relation", self.relation, (AT_MOST, AT_LEAST, EXACTLY))
         if self.bound < 0:
             raise RuleError(f"the number of segments is {self.bound}; give one of at least 0")
+        _check_size("number of segments", self.bound)
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         counter = segments(schema, self.name)
@@ -71,8 +77,7 @@ class Term:
 
     def __post_init__(self) -> None:
         check_choice("unit", self.unit, ("count", "tokens"))
-        if abs(self.weight) > HEAVIEST:
-            raise RuleError(f"the weight is {self.weight}; give whole numbers of at most {HEAVIEST}")
+        _check_size("weight", self.weight)
 
     def counter(self, schema: Schema) -> Counter:
         return (segments if self.unit == "count" else tokens)(schema, self.name, self.test)
@@ -93,6 +98,9 @@ class Sum:
 
     terms: tuple[Term, ...]
     constant: int = 0
+
+    def __post_init__(self) -> None:
+        _check_size("constant", self.constant)
 
     def __str__(self) -> str:
         parts = [str(term) for term in self.terms]

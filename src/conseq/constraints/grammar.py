@@ -1,6 +1,6 @@
 """The forms of rules, most of them those of their classes (`Constraint.form`), and how a line is matched.
 
-    pieces ─→ the form that fits ─→ Rule(constraint, mentions)
+    pieces ─→ the form that fits ─→ Constraint, mentions
                      none fits ─→ RuleError about the piece that the best of them stumbled over
 
 A template consists of the words of the language (with | between spellings) and of slots in braces, which are
@@ -19,9 +19,8 @@ from typing import Any
 from conseq import constraints as library
 from conseq.constraints import scanner
 from conseq.constraints.base import Constraint
-from conseq.constraints.reader import Mention, Mismatch, Reader
+from conseq.constraints.reader import Items, Mention, Mismatch, Reader, at_column
 from conseq.constraints.scanner import Piece
-from conseq.constraints.tokens import TokenTest
 from conseq.constraints.writing import RESERVED, SLOT
 from conseq.errors import RuleError
 
@@ -95,29 +94,19 @@ def forms() -> tuple[Form, ...]:
     )
 
 
-Terms = tuple[list[tuple[int, str, str, TokenTest | None]], int]
-
-
-def _counts(left: Terms, relation: str, right: Terms, penalty: float) -> Constraint:
+def _counts(left: Items, relation: str, right: Items, penalty: float) -> Constraint:
     """A comparison of sums; counts are whole numbers, so a < b is a <= b - 1."""
     shift = {"<": -1, ">": 1}.get(relation, 0)
-    sums = [
-        library.Sum(tuple(library.Term(*term) for term in terms), constant)
-        for terms, constant in (left, (right[0], right[1] + shift))
-    ]
-    return library.Counts(sums[0], f"{relation[0]}=", sums[1], penalty=penalty)
+    return library.Counts(_sum(left), f"{relation[0]}=", _sum([*right, shift]), penalty=penalty)
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A rule, and the names in its line."""
-
-    constraint: Constraint
-    mentions: tuple[Mention, ...]
+def _sum(items: Items) -> library.Sum:
+    terms = tuple(item for item in items if isinstance(item, library.Term))
+    return library.Sum(terms, sum(item for item in items if isinstance(item, int)))
 
 
-def read_rule(pieces: list[Piece]) -> Rule:
-    """The rule that a line states; errors know their column."""
+def read_rule(pieces: list[Piece]) -> tuple[Constraint, list[Mention]]:
+    """The rule that a line states, and the names in it; errors know their column."""
     misses: list[Mismatch] = []
     for form in forms():
         reader = Reader(pieces)
@@ -127,17 +116,11 @@ def read_rule(pieces: list[Piece]) -> Rule:
         except Mismatch as miss:
             misses.append(miss)
             continue
-        return Rule(_build(form, values, penalty, reader), tuple(reader.mentions))
+        if reader.faults:
+            raise reader.faults[0]
+        with at_column(pieces[0].column):
+            return form.build(*values, penalty=penalty), reader.mentions
     raise _explanation(pieces, misses)
-
-
-def _build(form: Form, values: list[Any], penalty: float, reader: Reader) -> Constraint:
-    if reader.faults:
-        raise reader.faults[0]
-    try:
-        return form.build(*values, penalty=penalty)
-    except RuleError as error:
-        raise RuleError(error.message, column=reader.pieces[0].column) from None
 
 
 # ── errors ──────────────────────────────────────────────────────────────────────────────────────
@@ -151,20 +134,15 @@ def _explanation(pieces: list[Piece], misses: list[Mismatch]) -> RuleError:
     close = _closest(found, words)
     opening = _closest(pieces[0], _openings(), cutoff=0.75)
     if furthest == 0 or (furthest == 1 and not close and opening and pieces[0].value not in RESERVED):
-        return _no_rule(pieces[0], opening)
+        remedy = "begin with a name, or with 'at most', 'if', 'no', …"
+        remedy = f"did you mean '{opening}'?" if opening else remedy
+        return RuleError(f"no rule begins with {pieces[0]}; {remedy}", column=pieces[0].column)
     message = next((miss.message for miss in misses if miss.message), "")
     if close or not message:
         expected = [f"'{phrase}'" for _, phrase in words] + [miss.expected for miss in misses]
         hint = f"did you mean '{close}'?" if close else _quoting(pieces, furthest)
         message = f"expected {_either(expected)}, not {found}{'; ' if hint else ''}{hint}"
     return RuleError(message, column=found.column)
-
-
-def _no_rule(first: Piece, opening: str | None) -> RuleError:
-    remedy = (
-        f"did you mean '{opening}'?" if opening else "begin with a name, or with 'at most', 'if', 'no', …"
-    )
-    return RuleError(f"no rule begins with {first}; {remedy}", column=first.column)
 
 
 def _quoting(pieces: list[Piece], at: int) -> str:

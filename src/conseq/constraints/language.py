@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from conseq import constraints as library
 from conseq.constraints import names, scanner, writing
 from conseq.constraints.base import Constraint
-from conseq.constraints.grammar import Rule, read_rule
-from conseq.constraints.reader import Mention
+from conseq.constraints.grammar import read_rule
+from conseq.constraints.reader import Mention, at_column
 from conseq.errors import RuleError
+from conseq.kept import kept
 from conseq.schema import Schema
 from conseq.schema.scheme import AUTO
 
@@ -60,7 +60,7 @@ def parse_constraints(
         except RuleError as error:
             raise RuleError(error.message, path=path, line=number, column=error.column) from None
         if rule is not None:
-            constraints.append(rule.constraint)
+            constraints.append(rule)
     return constraints
 
 
@@ -116,30 +116,20 @@ def format_constraints(constraints: Iterable[Constraint], comments: Iterable[str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _read_line(line: str, schema: Schema | None) -> Rule | None:
-    """The rule of a line, None if it is blank or a comment."""
+def _read_line(line: str, schema: Schema | None) -> Constraint | None:
+    """The rule of a line, None if it is blank or a comment; it fits the schema, if one is given."""
     pieces = scanner.scan(line)
     if len(pieces) == 1:
         return None
-    rule = read_rule(pieces)
+    rule, mentions = read_rule(pieces)
     if schema is not None:
-        _check(rule, schema, pieces[0].column)
+        for mention in mentions:
+            with at_column(mention.column):
+                _check_mention(mention, schema)
+        if not rule.varies:
+            with at_column(pieces[0].column):
+                rule.lower(schema, None)
     return rule
-
-
-def _check(rule: Rule, schema: Schema, column: int) -> None:
-    """Raises if the rule does not fit the schema: at the name that is to blame, if it is one."""
-    for mention in rule.mentions:
-        try:
-            _check_mention(mention, schema)
-        except RuleError as error:
-            raise RuleError(error.message, column=mention.column) from None
-    if rule.constraint.varies:
-        return
-    try:
-        rule.constraint.lower(schema, None)
-    except RuleError as error:
-        raise RuleError(error.message, column=column) from None
 
 
 def _check_mention(mention: Mention, schema: Schema) -> None:
@@ -156,7 +146,7 @@ def _check_mention(mention: Mention, schema: Schema) -> None:
 
 def _of_text(text: str, schema: Schema) -> tuple[Constraint, ...]:
     try:
-        return _parsed(text, schema)
+        return _parsed(schema, text)
     except RuleError:
         if "\n" not in text and os.path.isfile(text):
             raise RuleError(f"{text!r} is a file, not a rule; give pathlib.Path({text!r})") from None
@@ -166,30 +156,29 @@ def _of_text(text: str, schema: Schema) -> tuple[Constraint, ...]:
 def _of_item(item: Any, number: int, schema: Schema) -> tuple[Constraint, ...]:
     """The rule that stands at this place of a list; none for a blank line."""
     if isinstance(item, Constraint):
-        _check_object(item, schema)
+        _check_object(schema, item)
         return (item,)
     if not isinstance(item, str):
         raise RuleError(f"a rule is of type {type(item).__name__}; give a Constraint or a line", line=number)
     try:
-        return _parsed(item, schema)
+        return _parsed(schema, item)
     except RuleError as error:
         raise RuleError(error.message, line=number, column=error.column) from None
 
 
-@lru_cache(maxsize=256)
-def _parsed(text: str, schema: Schema) -> tuple[Constraint, ...]:
+@kept
+def _parsed(schema: Schema, text: str) -> tuple[Constraint, ...]:
     """Kept, for the same rules may be given for one short sequence after another."""
     return tuple(parse_constraints(text, schema=schema))
 
 
-@lru_cache(maxsize=256)
-def _check_object(rule: Constraint, schema: Schema) -> None:
+@kept
+def _check_object(schema: Schema, rule: Constraint) -> None:
     """Raise if a rule made in Python does not fit the labels; kept for the same reason."""
     try:
-        if not rule.varies:
+        if rule.varies:  # it is lowered when its sequences are known
+            names.inside(schema, *rule.names)
+        else:
             rule.lower(schema, None)
-            return
-        for name in rule.names:  # such a rule is lowered when its sequences are known
-            names.inside(schema, name)
     except RuleError as error:
         raise RuleError(f"{error.message} (rule: {rule.line()})") from None

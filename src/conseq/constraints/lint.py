@@ -127,14 +127,12 @@ def _sentence_on_same(rules: Sequence[Constraint]) -> str:
 
 def _never(rules: dict[int, Constraint], rows: dict[int, Row], space: Space) -> Iterator[Finding]:
     for i, rule in rules.items():
-        if _unbreakable(rule, rows.get(i), space):
+        if isinstance(rule, library.Share):
+            unbreakable = rule.percent == (100 if rule.relation == "at most" else 0)
+        else:
+            unbreakable = i in rows and all(impossible(space, [broken]) for broken in rows[i].negations())
+        if unbreakable:
             yield Finding(NEVER, (i,), f"{_said([rule])} cannot be broken; remove it or correct it")
-
-
-def _unbreakable(rule: Constraint, row: Row | None, space: Space) -> bool:
-    if isinstance(rule, library.Share):
-        return rule.percent == (100 if rule.relation == "at most" else 0)
-    return row is not None and all(impossible(space, [broken]) for broken in row.negations())
 
 
 # ── rules together ──────────────────────────────────────────────────────────────────────────────
@@ -149,12 +147,9 @@ def _contradictions(rules: Sequence[Constraint], rows: dict[int, Row], space: Sp
     for found in conflicts(rows, Together(space, rows, most), ROUNDS):
         conflict = sorted(found)
         if impossible(space, [not_empty(space), *(rows[i] for i in conflict)]):
-            yield Finding(CONTRADICTION, tuple(conflict), _sentence_on_conflict([rules[i] for i in conflict]))
-
-
-def _sentence_on_conflict(rules: Sequence[Constraint]) -> str:
-    together = " together" if len(rules) > 1 else ""
-    return f"no sequence satisfies {_said(rules)}{together}; soften or remove one"
+            said, together = _said([rules[i] for i in conflict]), " together" if len(conflict) > 1 else ""
+            message = f"no sequence satisfies {said}{together}; soften or remove one"
+            yield Finding(CONTRADICTION, tuple(conflict), message)
 
 
 def _said(rules: Sequence[Constraint]) -> str:

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.constraints.base import HARD, Constraint
-from conseq.constraints.lowering import any_inside, check_choice, each
-from conseq.constraints.names import entering, inside, unknown
+from conseq.constraints.base import HARD, Constraint, check_choice
+from conseq.constraints.names import each, entering, inside, unknown
 from conseq.constraints.primitives import Primitive
 from conseq.constraints.tokens import TokenTest
 from conseq.constraints.writing import END, START
 from conseq.corpus import Corpus
+from conseq.dtypes import Bools
 from conseq.errors import RuleError
 from conseq.schema import Schema, Scheme
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,9 @@ def seen_steps(label_ids: NDArray, offsets: NDArray, schema: Schema, penalty: fl
     end = len(schema)
     seen = np.zeros((end + 1, end + 1), dtype=bool)
     seen[end, end] = True
-    for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        path = np.concatenate([[end], label_ids[a:b], [end]])
-        known = (path[:-1] >= 0) & (path[1:] >= 0)
-        seen[path[:-1][known], path[1:][known]] = True
+    path = np.insert(label_ids, offsets, end)
+    known = (path[:-1] >= 0) & (path[1:] >= 0)
+    seen[path[:-1][known], path[1:][known]] = True
     froms, tos = [*schema.labels, START], [*schema.labels, END]
     steps = tuple((froms[i], tos[j]) for i, j in np.argwhere(seen).tolist())
     return OnlySteps(steps, penalty=penalty)
@@ -151,7 +148,7 @@ class TokenIs(Constraint, form="token {test:test} is {allowed:names}"):
     allowed: tuple[str, ...]
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        wrong = ~any_inside(schema, self.allowed)
+        wrong = ~inside(schema, *self.allowed)
         wrong[-1] = False
         return each(entering(wrong), self.test)
 
@@ -169,7 +166,7 @@ class TokenIsNot(Constraint, form="token {test:test} is not {forbidden:names}"):
     forbidden: tuple[str, ...]
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        return each(entering(any_inside(schema, self.forbidden)), self.test)
+        return each(entering(inside(schema, *self.forbidden)), self.test)
 
 
 def check_step(before: str, after: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 
 from conseq.constraints import writing
 from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import Moves, check_different, each, machine, reading
-from conseq.constraints.names import ends, inside
+from conseq.constraints.names import each, ends, inside, reading
 from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive
 from conseq.constraints.tokens import TokenTest
 from conseq.corpus import Corpus
@@ -41,7 +39,7 @@ class FollowedBy(Constraint, form="{name:segment} followed by {after:name}"):
 
 
 @dataclass(frozen=True)
-class FollowedLater(Constraint, form="{name:name} followed later by {later:name}"):
+class FollowedLater(Constraint, form="{name:name} followed later by {later:name}", different=True):
     """Charges each token in a name with no token of another at or after it.
 
     Precedence in Fersini et al. 2014. The automaton counts the tokens that still wait, so it has one state
@@ -56,10 +54,6 @@ class FollowedLater(Constraint, form="{name:name} followed later by {later:name}
 
     name: str
     later: str
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_different(self.name, self.later)
 
     def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
         longest = 0 if corpus is None else int(np.diff(corpus.offsets).max(initial=0))
@@ -93,8 +87,11 @@ class Around(Constraint, form="around {test:test} : {left:name} -> {right:name}"
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         states = 2 if self.implies else 3
-        size = states, 2 * states + 1
-        return [machine(self._steps(schema, states), size, self._moves(states), (self.test,))]
+        state, seen = np.arange(states)[:, None], np.arange(2 * states + 1)
+        at_end = seen == 2 * states
+        arcs = np.where(at_end, state, seen % states)
+        cost = 1.0 * (~at_end & ((state == 2) | ((state == 1) & (seen < states))))
+        return [Automaton(self._steps(schema, states), arcs, cost, tests=(self.test,))]
 
     def _steps(self, schema: Schema, states: int) -> NDArray[np.int64]:
         """A symbol is the state that follows, plus `states` if the token is in `right`; the last one is END.
@@ -108,12 +105,6 @@ class Around(Constraint, form="around {test:test} : {left:name} -> {right:name}"
         steps = np.stack([0 * before[:, None] + right, before[:, None] + right])
         steps[:, :, -1] = 2 * states
         return steps
-
-    def _moves(self, states: int) -> Moves:
-        return {
-            (state, after + states * right): (after, float(state == 2 or (state == 1 and not right)))
-            for state, after, right in product(range(states), range(states), (0, 1))
-        }
 
     def line(self) -> str:
         left, right = writing.name(self.left), writing.name(self.right)
@@ -158,8 +149,10 @@ class NotBefore(Constraint, form="no {before:name} before {after:name}"):
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         done = 1 if self.each else 2  # state 1: `before` was seen; 2: and `after` after it
-        moves = {(0, 1): (1, 0.0), (0, 3): (1, 0.0), (1, 2): (done, 1.0), (1, 3): (done, 1.0)}
-        return [machine(reading(schema, self.before, self.after), (done + 1, 5), moves)]
+        arcs = np.array([[0, 1, 0, 1, 0], [1, 1, done, done, 1], [2, 2, 2, 2, 2]])[: done + 1]
+        cost = np.zeros(arcs.shape)
+        cost[1, 2:4] = 1.0
+        return [Automaton(reading(schema, self.before, self.after), arcs, cost)]
 
     def line(self) -> str:
         which = "each " if self.each else ""

@@ -18,7 +18,7 @@ Axes: Y labels, K classes, Q states, A symbols.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,10 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.tokens import TokenTest
 from conseq.corpus import Corpus
+from conseq.dtypes import Floats, Ints
 from conseq.errors import RuleError
-
-Table = NDArray[np.int64]
-Amounts = NDArray[np.float64]
 
 FEW_SUMS, MOST_SUMS = 1 << 12, 1 << 18
 """An automaton for a sum has a state per total of its range, or per total that can be, if there are many."""
@@ -39,7 +37,7 @@ FEW_SUMS, MOST_SUMS = 1 << 12, 1 << 18
 class Counter:
     """How much each step counts, at the tokens that pass a test (None: everywhere, at END, too)."""
 
-    table: Table  # [Y+1,Y+1]
+    table: Ints  # [Y+1,Y+1]
     test: TokenTest | None = None
 
 
@@ -57,7 +55,7 @@ class Linear:
         return tuple(dict.fromkeys(c.test for _, c in self.terms if c.test is not None))
 
     @cached_property
-    def steps(self) -> Table:
+    def steps(self) -> Ints:
         """What a step adds to the sum, [K,Y+1,Y+1]."""
         size = len(self.terms[0][1].table)
         steps = np.zeros((1 << len(self.tests), size, size), dtype=np.int64)
@@ -71,7 +69,7 @@ class Linear:
         return steps
 
     @cached_property
-    def alphabet(self) -> tuple[Table, Table]:
+    def alphabet(self) -> tuple[Ints, Ints]:
         """The different amounts [A], and which of them each step adds, [K,Y+1,Y+1].
 
         Steps to END have the numbers from A on: to an automaton they are symbols of their own, for they
@@ -89,7 +87,7 @@ class Linear:
         """
         return math.floor((self.bound + self.per_token * length) * 1e9 + 0.5) / 1e9
 
-    def excess(self, total: ArrayLike, length: int) -> Amounts:
+    def excess(self, total: ArrayLike, length: int) -> Floats:
         """The violation of sequences with these sums."""
         return np.maximum(0.0, np.asarray(total, dtype=np.float64) - self.limit(length))
 
@@ -103,17 +101,47 @@ class Linear:
         return float(self.excess(max(0, int(self.steps.max())) * (length + 1), length))
 
     def automaton(self, length: int) -> Automaton:
-        """The same violation as an automaton for sequences of `length` tokens (or fewer unless per_token)."""
-        return _counting(self, length)
+        """The same violation as an automaton for sequences of `length` tokens (or fewer unless per_token).
+
+        Its state is the sum so far, kept within the range [low, high] where that loses nothing. A sum that
+        only rises is charged as it passes the bound, and need not be known beyond it; one that only falls
+        need not be known below the bound; one that does both is kept as it is.
+        """
+        limit = self.limit(length)
+        amounts, symbols = self.alphabet
+        low = int(amounts.min(initial=0)) * (length + 1)
+        high = int(amounts.max(initial=0)) * (length + 1)
+        falls = low < 0
+        if not falls:
+            high = min(high, max(0, math.floor(limit) + 1))
+        if not high:
+            low = max(low, min(0, math.floor(limit)))
+        sums = _attainable(amounts, low, high, length)
+        after = sums[:, None] + amounts[None, :]
+        kept = np.clip(after, low, high)
+        kept[~np.isin(kept, sums)] = 0  # never reached within `length` tokens
+        if falls:
+            inner, final = np.zeros(after.shape), self.excess(after, length)
+        else:  # charged when it happens: what is beyond the bound after the step and was not before it
+            beyond = self.excess(sums, length)[:, None] > 0
+            inner = np.where(beyond, amounts[None, :], self.excess(after, length))
+            final = inner + self.excess(0, length)  # a bound below 0 is broken from the start
+        return Automaton(
+            symbols,
+            np.searchsorted(sums, np.hstack([kept, kept])),
+            np.hstack([inner, final]),
+            int(np.searchsorted(sums, 0)),
+            self.tests,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
     """A deterministic automaton. In state q the symbol a charges cost[q,a] and leads to next[q,a]."""
 
-    steps: Table  # [K,Y+1,Y+1], the symbol of each step
-    next: Table  # [Q,A]
-    cost: Amounts  # [Q,A], ≥ 0
+    steps: Ints  # [K,Y+1,Y+1], the symbol of each step
+    next: Ints  # [Q,A]
+    cost: Floats  # [Q,A], ≥ 0
     start: int = 0
     tests: tuple[TokenTest, ...] = ()
 
@@ -127,8 +155,29 @@ class Automaton:
         """Itself: it reads sequences of any length."""
         return self
 
+    def at(self, *tests: TokenTest) -> Automaton:
+        """The same automaton with these tests of tokens; its tables are shared."""
+        other = replace(self, tests=tests)
+        vars(other).update(is_idle=self.is_idle, least=self.least)
+        return other
+
     @cached_property
-    def least(self) -> Amounts:
+    def is_idle(self) -> bool:
+        """Whether it stays in its state, free of charge, at tokens that pass no test."""
+        symbols = np.unique(self.steps[0, :, :-1])
+        stays = self.next[:, symbols] == np.arange(len(self.next))[:, None]
+        return bool(stays.all() and not self.cost[:, symbols].any())
+
+    @cached_property
+    def label_groups(self) -> Ints:
+        """The group of each label, [Y]: those in one are read alike, before any label and after any."""
+        size = self.steps.shape[1] - 1
+        before, after = self.steps[:, :size].swapaxes(0, 1), self.steps[:, :, :size].transpose(2, 0, 1)
+        seen = np.concatenate([before, after], axis=1).reshape(size, -1)
+        return np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def least(self) -> Floats:
         """The least that a labelling must still be charged in each state, whatever its labels are, [Q].
 
         The shortest path to END: from what END itself charges, least[q] ← min over symbols of
@@ -151,7 +200,7 @@ class Automaton:
 Primitive = Linear | Automaton
 
 
-def token_classes(tests: tuple[TokenTest, ...], corpus: Corpus) -> NDArray[np.int64]:
+def token_classes(tests: tuple[TokenTest, ...], corpus: Corpus) -> Ints:
     """The class of each token: bit i says whether it passes tests[i], [T]."""
     classes = np.zeros(corpus.n_tokens, dtype=np.int64)
     for i, test in enumerate(tests):
@@ -173,48 +222,7 @@ def run(primitive: Primitive, labels: NDArray, classes: NDArray) -> float:
     return charged
 
 
-# ── sums as automata ────────────────────────────────────────────────────────────────────────────
-
-
-def _counting(linear: Linear, length: int) -> Automaton:
-    """An automaton whose state is the sum so far, kept within the range [low, high] where that loses nothing.
-
-    A sum that only rises is charged as it passes the bound, and need not be known beyond it; one that only
-    falls need not be known below the bound; one that does both is kept as it is.
-    """
-    limit = linear.limit(length)
-    amounts, symbols = linear.alphabet
-    rises, falls = bool(amounts.max(initial=0) > 0), bool(amounts.min(initial=0) < 0)
-    low = int(amounts.min(initial=0)) * (length + 1) if falls else 0
-    high = int(amounts.max(initial=0)) * (length + 1) if rises else 0
-    if not falls:
-        high = min(high, max(0, math.floor(limit) + 1))
-    if not rises:
-        low = max(low, min(0, math.floor(limit)))
-    sums = _attainable(amounts, low, high, length)
-    after = sums[:, None] + amounts[None, :]
-    kept = np.clip(after, low, high)
-    kept[~np.isin(kept, sums)] = 0  # never reached within `length` tokens
-    if falls:
-        inner = np.zeros(after.shape)
-        final = linear.excess(after, length)
-    else:  # charged when it happens: what is beyond the bound after the step and was not before it
-        before = np.repeat(linear.excess(sums, length)[:, None], len(amounts), axis=1)
-        inner = np.where(before > 0, amounts[None, :], linear.excess(after, length))
-        opening = linear.excess(0, length)  # a bound below 0 is broken from the start
-        first = sums == 0
-        inner[first] = (linear.excess(after, length) - opening)[first]
-        final = inner + opening
-    return Automaton(
-        symbols,
-        np.searchsorted(sums, np.hstack([kept, kept])),
-        np.hstack([inner, final]),
-        int(np.searchsorted(sums, 0)),
-        linear.tests,
-    )
-
-
-def _attainable(amounts: Table, low: int, high: int, length: int) -> Table:
+def _attainable(amounts: Ints, low: int, high: int, length: int) -> Ints:
     """The sums that `length` tokens can reach, or all in the range if they are few."""
     if high - low < FEW_SUMS:
         return np.arange(low, high + 1)

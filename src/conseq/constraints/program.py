@@ -8,26 +8,31 @@ Axes: N sequences, T tokens, Y labels, P primitives, J counters.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
-from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive, token_classes
-from conseq.constraints.tokens import TokenTest
+from conseq.constraints.primitives import Automaton, Counter, Linear, Primitive
+from conseq.constraints.tokens import TokenTest, passing
 from conseq.corpus import Corpus
-from conseq.errors import RuleError
+from conseq.dtypes import Ints
+from conseq.errors import ConseqError, RuleError
+from conseq.kept import kept
 from conseq.kernels import violations as kernel
 from conseq.schema import Schema
 
-Ints = NDArray[np.int64]
-
-SHARED = ("n_linear", "rule_of", "arrays", "counter_list", "_classes")
+SHARED = ("n_linear", "rule_of", "arrays", "counter_list", "_passing")
 """What a program computes once and what does not depend on penalties."""
+
+
+class TooLate(ConseqError):
+    """The rules were not ready for the sequences in time."""
 
 
 class Charge(NamedTuple):
@@ -50,19 +55,31 @@ class Program:
     corpus: Corpus
     charges: tuple[Charge, ...]  # [P]
     origin: Program | None = None  # the same rules at other penalties, from which this program was made
+    _passing: dict[TokenTest, Ints] = field(default_factory=dict, init=False)  # on this corpus
 
     @classmethod
-    def of(cls, rules: Iterable[Constraint], schema: Schema, corpus: Corpus) -> Program:
-        """Lower every rule; an error says which rule does not fit the labels or the tokens."""
+    def of(
+        cls, rules: Iterable[Constraint], schema: Schema, corpus: Corpus, until: float = np.inf
+    ) -> Program:
+        """Lower every rule; an error says which rule does not fit the labels or the tokens.
+
+        TooLate if the clock (`time.perf_counter`) passes `until` before.
+        """
         rules = tuple(rules)
-        fixed = lowered(rules, schema)
-        lists: list[Sequence[Primitive]] = []
-        for rule, primitives in zip(rules, fixed, strict=True):
-            lists.append(_lower(rule, schema, corpus) if primitives is None else primitives)
-        charges = [Charge(r, rules[r].penalty, p) for r, primitives in enumerate(lists) for p in primitives]
+        charges: list[Charge] = []
+        for r, (rule, known) in enumerate(zip(rules, lowered(schema, rules), strict=True)):
+            _check_clock(until)
+            primitives = _lower(rule, schema, corpus) if known is None else known
+            charges += [Charge(r, rule.penalty, primitive) for primitive in primitives]
         charges.sort(key=lambda c: isinstance(c.primitive, Automaton))
         program = cls(rules, schema, corpus, tuple(charges))
-        program.check_tokens()
+        for rule_number, _, primitive in charges:
+            _check_clock(until)
+            try:
+                for test in primitive.tests:
+                    program.passing(test)
+            except RuleError as error:
+                raise RuleError(f"{error.message} (rule: {rules[rule_number].line()})") from None
         return program
 
     def with_penalties(self, penalties: Iterable[float]) -> Program:
@@ -70,18 +87,10 @@ class Program:
         pairs = zip(self.rules, penalties, strict=True)
         rules = tuple(replace(rule, penalty=float(penalty)) for rule, penalty in pairs)
         charges = tuple(c._replace(penalty=rules[c.rule].penalty) for c in self.charges)
-        other = Program(rules, self.schema, self.corpus, charges, self.origin or self)
+        other = replace(self, rules=rules, charges=charges, origin=self.origin or self)
         for name in SHARED:
             other.__dict__[name] = getattr(self, name)
         return other
-
-    def check_tokens(self) -> None:
-        """Raise with the first rule that looks at tokens where there are none."""
-        for rule, _, primitive in self.charges:
-            try:
-                self.classes(primitive)
-            except RuleError as error:
-                raise RuleError(f"{error.message} (rule: {self.rules[rule].line()})") from None
 
     def __len__(self) -> int:
         return len(self.charges)
@@ -115,22 +124,24 @@ class Program:
         """The primitives with violations [P] that cost something and cannot be charged step by step."""
         return np.flatnonzero((violations > 0) & self.is_nonlocal)
 
-    def classes(self, primitive: Primitive) -> Ints:
-        """The class of each token of the corpus for a primitive, [T]."""
-        return self.token_classes(primitive.tests)
+    def classes(self, primitive: Primitive, first: int = 0, last: int | None = None) -> Ints:
+        """The class of each token of the corpus (from the first to before the last) for a primitive, [T]."""
+        classes = np.zeros((self.corpus.n_tokens if last is None else last) - first, dtype=np.int64)
+        for i, test in enumerate(primitive.tests):
+            tokens = self.passing(test)
+            a, b = np.searchsorted(tokens, (first, first + len(classes)))
+            classes[tokens[a:b] - first] |= 1 << i
+        return classes
 
-    def token_classes(self, tests: tuple[TokenTest, ...]) -> Ints:
-        if tests not in self._classes:
-            self._classes[tests] = token_classes(tests, self.corpus)
-        return self._classes[tests]
+    def passing(self, test: TokenTest) -> Ints:
+        """The tokens of the corpus that pass a test, in order."""
+        if test not in self._passing:
+            self._passing[test] = passing(test, self.corpus)
+        return self._passing[test]
 
     @cached_property
     def derived(self) -> dict[Any, Any]:
         """What others compute from this program once and keep with it."""
-        return {}
-
-    @cached_property
-    def _classes(self) -> dict[tuple[TokenTest, ...], Ints]:
         return {}
 
     def violations(
@@ -161,8 +172,8 @@ class Program:
         """Σ penalty · violation, where 0 · inf is 0, [N,P] ─→ [N]."""
         if self._all_soft:
             return violations @ self.penalties
-        with np.errstate(invalid="ignore"):
-            return np.where(violations > 0, violations * self.penalties, 0.0).sum(axis=1)
+        paid = np.zeros(violations.shape)
+        return np.multiply(violations, self.penalties, out=paid, where=violations > 0).sum(axis=1)
 
     @cached_property
     def _all_soft(self) -> bool:
@@ -171,26 +182,24 @@ class Program:
     # ── arrays for the kernel ───────────────────────────────────────────────────────────────────
 
     @cached_property
-    def arrays(self) -> kernel.Rules:
+    def arrays(self) -> kernel.Ground:
         """All primitives as `kernels/violations.py` takes them."""
-        return kernel.Rules(len(self.schema) + 1, self._counters(), self._sums(), self._automata())
+        return kernel.Ground(len(self.schema) + 1, self._counters(), self._sums(), self._automata())
 
     def _counters(self) -> kernel.Counters:
         tests = list(dict.fromkeys(c.test for c in self.counter_list if c.test is not None))
         moves = []
         for j, counter in enumerate(self.counter_list):
-            flat = counter.table.ravel()
-            steps = np.flatnonzero(flat)
+            steps = np.flatnonzero(counter.table)
             mask = -1 if counter.test is None else tests.index(counter.test)
-            columns = (steps, np.full(len(steps), j), flat[steps], np.full(len(steps), mask))
-            moves.append(np.stack(columns, axis=1))
+            moves.append(np.stack(np.broadcast_arrays(steps, j, counter.table.flat[steps], mask), axis=1))
         table = np.concatenate([np.empty((0, 4), dtype=np.int64), *moves])
         table = table[np.argsort(table[:, 0], kind="stable")]
         size = len(self.schema) + 1
         pairs = np.concatenate([[0], np.cumsum(np.bincount(table[:, 0], minlength=size * size))])
         masks = np.zeros((len(tests), self.corpus.n_tokens), dtype=bool)
         for row, test in zip(masks, tests, strict=True):
-            row[:] = self.token_classes((test,)) == 1
+            row[self.passing(test)] = True
         return kernel.Counters(pairs.astype(np.int64), np.ascontiguousarray(table[:, 1:]), masks)
 
     @cached_property
@@ -215,36 +224,60 @@ class Program:
         return [c.primitive for c in self.charges if isinstance(c.primitive, Automaton)]
 
     def _automata(self) -> kernel.Automata:
-        automata = self.automaton_list
-        tests = list(dict.fromkeys(a.tests for a in automata if a.tests))
-        machines: list[list[int]] = []
-        steps = [np.empty(0, dtype=np.int16)]
-        arcs = [np.empty(0, dtype=np.int32)]
-        costs = [np.empty(0)]
+        """Automata may share their tables; memory grows with the tokens that they read."""
+        tables: dict[tuple[int, ...], tuple[int, int]] = {}
+        readings: dict[tuple[tuple[TokenTest, ...], bool], int] = {}
+        read: list[tuple[Ints, Ints]] = [(_NONE, _NONE)]
+        machines: list[tuple[int, ...]] = []
+        steps, arcs, costs = [_NONE], [_NONE], [np.empty(0)]
         n_steps = n_arcs = 0
-        for a in automata:
-            row = tests.index(a.tests) if a.tests else -1
-            machines.append([row, n_steps, n_arcs, a.next.shape[1], a.start])
-            steps.append(a.steps.astype(np.int16).ravel())
-            arcs.append(a.next.astype(np.int32).ravel())
-            costs.append(a.cost.ravel())
-            n_steps, n_arcs = n_steps + a.steps.size, n_arcs + a.next.size
-        classes = np.zeros((len(tests), self.corpus.n_tokens), dtype=np.int16)
-        for line, test in zip(classes, tests, strict=True):
-            line[:] = self.token_classes(test)
+        for a in self.automaton_list:
+            row = readings.setdefault((a.tests, a.is_idle), len(readings)) if a.tests else -1
+            if row == len(read) - 1:
+                read.append(self._reading(a))
+            key = id(a.steps), id(a.next), id(a.cost)
+            if key not in tables:
+                tables[key] = n_steps, n_arcs
+                steps.append(a.steps.ravel())
+                arcs.append(a.next.ravel())
+                costs.append(a.cost.ravel())
+                n_steps, n_arcs = n_steps + a.steps.size, n_arcs + a.next.size
+            machines.append((row, *tables[key], a.next.shape[1], a.start))
         return kernel.Automata(
             np.array(machines, dtype=np.int64).reshape(-1, 5),
-            classes,
-            np.concatenate(steps),
-            np.concatenate(arcs),
+            np.cumsum([len(tokens) for tokens, _ in read]),
+            np.concatenate([tokens for tokens, _ in read]),
+            np.concatenate([classes for _, classes in read]).astype(np.int16),
+            np.concatenate(steps).astype(np.int16),
+            np.concatenate(arcs).astype(np.int32),
             np.concatenate(costs),
         )
 
+    def _reading(self, automaton: Automaton) -> tuple[Ints, Ints]:
+        """The tokens at which an automaton does not just stay where it is, and their classes."""
+        if automaton.is_idle and len(automaton.tests) == 1:
+            tokens = self.passing(automaton.tests[0])
+            return tokens, np.ones(len(tokens), dtype=np.int64)
+        classes = self.classes(automaton)
+        tokens = np.flatnonzero(classes) if automaton.is_idle else np.arange(len(classes))
+        return tokens, classes[tokens]
 
-@lru_cache(maxsize=32)
-def lowered(rules: tuple[Constraint, ...], schema: Schema) -> tuple[Sequence[Primitive] | None, ...]:
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+@kept
+def lowered(schema: Schema, rules: tuple[Constraint, ...]) -> tuple[Sequence[Primitive] | None, ...]:
     """The primitives of each rule; None for a rule that varies with the sequences."""
     return tuple(None if rule.varies else _lower(rule, schema, None) for rule in rules)
+
+
+def _check_clock(until: float) -> None:
+    if time.perf_counter() > until:
+        raise TooLate(
+            "the rules were not ready for these tokens within the limit of seconds; give fewer rules, "
+            "shorter sequences, or a higher limit"
+        )
 
 
 def _lower(rule: Constraint, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:

@@ -6,11 +6,13 @@ A piece that does not fit raises `Mismatch`, and another form is tried; a piece 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from conseq.constraints import scanner
+from conseq.constraints.counts import LARGEST, Term
 from conseq.constraints.scanner import Piece
 from conseq.constraints.tokens import Pattern, Places, TokenTest, Words
 from conseq.constraints.writing import END, RESERVED, START
@@ -42,6 +44,19 @@ class Mention(NamedTuple):
     slot: str
     name: str
     column: int
+
+
+Items = list[int | Term]
+"""What a sum adds up."""
+
+
+@contextmanager
+def at_column(column: int) -> Iterator[None]:
+    """Rules that are refused inside are so at this column."""
+    try:
+        yield
+    except RuleError as error:
+        raise RuleError(error.message, column=column) from None
 
 
 class Reader:
@@ -80,7 +95,7 @@ class Reader:
             raise Mismatch(self.at, {text: phrase or text for text in texts})
         return self.take().value
 
-    def of_kind(self, kind: str, expected: str) -> Piece:
+    def of_kind(self, kind: int, expected: str) -> Piece:
         if self.piece.kind != kind:
             raise Mismatch(self.at, {}, expected)
         return self.take()
@@ -133,7 +148,11 @@ class Reader:
     # ── numbers ─────────────────────────────────────────────────────────────────────────────────
 
     def number(self) -> float:
-        return float(self.of_kind(scanner.NUMBER, "a number").value)
+        piece = self.of_kind(scanner.NUMBER, "a number")
+        value = float(piece.value)
+        if value == float("inf"):
+            self.fault(f"{piece} is too large a number; give a smaller one", piece)
+        return value
 
     def integer(self, least: int | None = 0) -> int:
         """A whole number, of either sign if `least` is None."""
@@ -142,6 +161,9 @@ class Reader:
         text = self.of_kind(scanner.NUMBER, "a number").value
         if not text.isdecimal():
             self.fault(f"'{text}' is no whole number; write one in digits alone", first)
+            return 0
+        if len(text.lstrip("0")) > len(str(LARGEST)) or int(text) > LARGEST:
+            self.fault(f"'{text}' is too large a number; give one of at most {LARGEST}", first)
             return 0
         value = sign * int(text)
         if least is not None and value < least:
@@ -191,21 +213,13 @@ class Reader:
 
     # ── sums of counts ──────────────────────────────────────────────────────────────────────────
 
-    def sum(self) -> tuple[list[tuple[int, str, str, TokenTest | None]], int]:
-        """Terms (weight, name, unit, test) and a constant."""
-        terms, constant = [], 0
-        sign = -1 if self.accept("-") else 1
-        while True:
-            item = self._item(sign)
-            if isinstance(item, int):
-                constant += item
-            else:
-                terms.append(item)
-            if not self.sees("+", "-"):
-                return terms, constant
-            sign = 1 if self.take().value == "+" else -1
+    def sum(self) -> Items:
+        items = [self._item(-1 if self.accept("-") else 1)]
+        while self.sees("+", "-"):
+            items.append(self._item(-1 if self.take().value == "-" else 1))
+        return items
 
-    def _item(self, sign: int) -> int | tuple[int, str, str, TokenTest | None]:
+    def _item(self, sign: int) -> int | Term:
         weight = sign
         if self.piece.kind == scanner.NUMBER:
             weight *= self.integer()
@@ -218,7 +232,7 @@ class Reader:
         name = self.name("segment" if unit == "count" else "name")
         test = self.test() if self.accept("at") else None
         self.one_of([")"])
-        return weight, name, unit, test
+        return Term(weight, name, unit, test)
 
     # ── the end of a rule ───────────────────────────────────────────────────────────────────────
 

@@ -24,6 +24,7 @@ import numpy as np
 from conseq import constraints as library
 from conseq.constraints import names
 from conseq.constraints.base import Constraint
+from conseq.constraints.counts import SIGNS
 from conseq.errors import RuleError
 from conseq.schema import Schema
 from conseq.solver import Assembly, Outcome
@@ -92,7 +93,7 @@ def row_of(rule: Constraint, space: Space) -> Row | None:
     """What a rule says of counts and presence; None if that is not all it says."""
     match rule:
         case library.Segments(relation, bound, name):
-            return Row(_total(space, [(1, name)]), {}, *_range(_SIGNS[relation], bound))
+            return Row(_total(space, [(1, name)]), {}, *_range(relation, bound))
         case library.Counts(left, relation, right):
             terms = [*((1, term) for term in left.terms), *((-1, term) for term in right.terms)]
             if any(term.unit != "count" or term.test is not None for _, term in terms):
@@ -162,11 +163,9 @@ def _types_of(schema: Schema, name: str) -> tuple[int, ...]:
         return ()
 
 
-_SIGNS = {"at most": "<=", "at least": ">=", "exactly": "=="}
-
-
 def _range(relation: str, bound: int) -> tuple[float, float]:
-    return (-math.inf if relation == "<=" else bound, math.inf if relation == ">=" else bound)
+    signs = SIGNS[relation]
+    return (bound if -1 in signs else -math.inf, bound if 1 in signs else math.inf)
 
 
 def _total(space: Space, terms: Iterable[tuple[int, str]]) -> dict[int, int]:

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from conseq.constraints.writing import ESCAPES, begins_name, within_name
 from conseq.errors import RuleError
 
-WORD, NAME, TOKEN, PATTERN, NUMBER, SYMBOL, STOP = (
-    "word",
-    "name",
-    "token",
-    "pattern",
-    "number",
-    "symbol",
-    "end",
-)
+WORD, NAME, TOKEN, PATTERN, NUMBER, SYMBOL, STOP = range(7)
 """The kinds of pieces: bare, in single quotes, in double quotes, between slashes, …, the end of the line."""
 
 
@@ -28,7 +20,7 @@ WORD, NAME, TOKEN, PATTERN, NUMBER, SYMBOL, STOP = (
 class Piece:
     """A piece of a line: as it was written, what it means, and where it begins (counted from 1)."""
 
-    kind: str
+    kind: int
     text: str
     value: str
     column: int
@@ -43,7 +35,12 @@ class Piece:
 _NUMBER = re.compile(r"(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SYMBOL = re.compile(r"->|→|<=|>=|==|[≤≥=<>(),:%+*−-]")
 _SAME = {"→": "->", "≤": "<=", "≥": ">=", "=": "==", "−": "-"}
-_CLOSED_BY = {"'": (NAME, "name"), '"': (TOKEN, "token"), "/": (PATTERN, "pattern")}
+_BETWEEN = {
+    "'": (NAME, "name", re.compile(r"'(?:\\.|''|[^'\\])*+'", re.DOTALL)),
+    '"': (TOKEN, "token", re.compile(r'"(?:\\.|[^"\\])*+"', re.DOTALL)),
+    "/": (PATTERN, "pattern", re.compile(r"/(?:\\.|[^/\\])*+/", re.DOTALL)),
+}
+_ESCAPE = re.compile(r"\\.|''", re.DOTALL)
 
 
 def scan(line: str) -> list[Piece]:
@@ -67,10 +64,13 @@ def _skip_spaces(line: str, at: int) -> int:
 
 
 def _piece(line: str, at: int) -> Piece:
-    if line[at] in _CLOSED_BY:
+    if line[at] in _BETWEEN:
         return _between(line, at)
     if begins_name(line[at]):
-        return _bare(line, at)
+        end = at + 1
+        while end < len(line) and within_name(line[end]) and not line.startswith("->", end):
+            end += 1
+        return Piece(WORD, line[at:end], line[at:end], at + 1)
     for kind, expression in ((NUMBER, _NUMBER), (SYMBOL, _SYMBOL)):
         if found := expression.match(line, at):
             return Piece(kind, found[0], _SAME.get(found[0], found[0]), at + 1)
@@ -80,40 +80,25 @@ def _piece(line: str, at: int) -> Piece:
     )
 
 
-def _bare(line: str, at: int) -> Piece:
-    end = at
-    while end < len(line) and within_name(line[end]) and not line.startswith("->", end):
-        end += 1
-    return Piece(WORD, line[at:end], line[at:end], at + 1)
-
-
-def _between(line: str, start: int) -> Piece:
+def _between(line: str, at: int) -> Piece:
     """What stands between quotes or slashes."""
-    quote = line[start]
-    kind, called = _CLOSED_BY[quote]
-    value, at = "", start + 1
-    while at < len(line):
-        if line[at] == "\\" and at + 1 < len(line):
-            value += _escaped(line, at, quote)
-            at += 2
-        elif line.startswith("''", at) and quote == "'":
-            value += "'"
-            at += 2
-        elif line[at] == quote:
-            return Piece(kind, line[start : at + 1], value, start + 1)
-        else:
-            value += line[at]
-            at += 1
-    raise RuleError(f"the {called} is not closed; end it with {quote}", column=start + 1)
+    quote = line[at]
+    kind, called, expression = _BETWEEN[quote]
+    found = expression.match(line, at)
+    if found is None:
+        raise RuleError(f"the {called} is not closed; end it with {quote}", column=at + 1)
+    value = _ESCAPE.sub(lambda escape: _escaped(escape, quote, at + 2), found[0][1:-1])
+    return Piece(kind, found[0], value, at + 1)
 
 
-def _escaped(line: str, at: int, quote: str) -> str:
-    """What a backslash and the next character stand for; in a pattern all but the slash stay as they are."""
-    letter = line[at + 1]
+def _escaped(escape: re.Match[str], quote: str, first: int) -> str:
+    """What an escape stands for in a text that begins at the column `first`."""
+    letter = escape[0][1]
     if letter == quote:
         return letter
-    if quote == "/":
-        return "\\" + letter
+    if quote == "/" or escape[0] == "''":  # in a pattern all but the slash stay as they are
+        return escape[0]
     if letter not in ESCAPES:
-        raise RuleError(f"'\\{letter}' means nothing in quotes; write \\\\ for a backslash", column=at + 1)
+        column = first + escape.start()
+        raise RuleError(f"'\\{letter}' means nothing in quotes; write \\\\ for a backslash", column=column)
     return ESCAPES[letter]

@@ -9,18 +9,14 @@ import numpy as np
 
 from conseq.constraints import writing
 from conseq.constraints.base import Constraint
-from conseq.constraints.lowering import by_entered, check_different, machine, reading
-from conseq.constraints.names import inside
-from conseq.constraints.primitives import Primitive
+from conseq.constraints.names import by_entered, inside, reading
+from conseq.constraints.primitives import Automaton, Primitive
 from conseq.corpus import Corpus
 from conseq.schema import Schema
 
-FIRST, SECOND, BOTH, END = 1, 2, 3, 4
-"""The symbols of `reading` for two names."""
-
 
 @dataclass(frozen=True)
-class IfThen(Constraint, form="if {name:name} then {then:name}"):
+class IfThen(Constraint, form="if {name:name} then {then:name}", different=True):
     """Charged once if one name appears and another does not.
 
     >>> IfThen("a", "b").violation(["a", "a"], Schema(["a", "b"], "plain"))
@@ -30,25 +26,16 @@ class IfThen(Constraint, form="if {name:name} then {then:name}"):
     name: str
     then: str
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_different(self.name, self.then)
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        nothing, wanting, settled = range(3)
-        moves = {
-            (nothing, FIRST): (wanting, 0.0),
-            (nothing, SECOND): (settled, 0.0),
-            (nothing, BOTH): (settled, 0.0),
-            (wanting, SECOND): (settled, 0.0),
-            (wanting, BOTH): (settled, 0.0),
-            (wanting, END): (wanting, 1.0),
-        }
-        return [machine(reading(schema, self.name, self.then), (3, 5), moves)]
+        # states: 0 neither appeared, 1 the first alone, 2 the second; columns: the symbols of `reading`
+        arcs = np.array([[0, 1, 2, 2, 0], [1, 1, 2, 2, 1], [2, 2, 2, 2, 2]])
+        cost = np.zeros(arcs.shape)
+        cost[1, -1] = 1.0
+        return [Automaton(reading(schema, self.name, self.then), arcs, cost)]
 
 
 @dataclass(frozen=True)
-class NotBoth(Constraint, form="not both {first:name} and {second:name}"):
+class NotBoth(Constraint, form="not both {first:name} and {second:name}", different=True):
     """Charged once if two names both appear.
 
     >>> NotBoth("a", "b").violation(["a", "b", "a"], Schema(["a", "b"], "plain"))
@@ -58,22 +45,8 @@ class NotBoth(Constraint, form="not both {first:name} and {second:name}"):
     first: str
     second: str
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_different(self.first, self.second)
-
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        nothing, one, other, both = range(4)
-        moves = {
-            (nothing, FIRST): (one, 0.0),
-            (nothing, SECOND): (other, 0.0),
-            (nothing, BOTH): (both, 1.0),
-            (one, SECOND): (both, 1.0),
-            (one, BOTH): (both, 1.0),
-            (other, FIRST): (both, 1.0),
-            (other, BOTH): (both, 1.0),
-        }
-        return [machine(reading(schema, self.first, self.second), (4, 5), moves)]
+        return [_at_most_one(schema, (self.first, self.second))]
 
 
 @dataclass(frozen=True)
@@ -89,16 +62,24 @@ class ExactlyOneOf(Constraint, form="exactly one of {choices:names}"):
     choices: tuple[str, ...]
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
-        several = len(self.choices) + 1  # states and symbols alike: 0 none of them, 1 + i choice i, several
-        end = several + 1
-        found = np.stack([inside(schema, name) for name in self.choices])
-        symbols = np.where(found.sum(axis=0) > 1, several, found.argmax(axis=0) + found.any(axis=0))
-        symbols[-1] = end
-        moves = {(state, seen): (several, 1.0) for state in range(several) for seen in range(1, end)}
-        moves |= {(0, one): (one, 0.0) for one in range(1, several)}
-        moves |= {(one, one): (one, 0.0) for one in range(1, several)}
-        moves[0, end] = (0, 1.0)
-        return [machine(by_entered(symbols), (several + 1, end + 1), moves)]
+        return [_at_most_one(schema, self.choices, none=1.0)]
 
     def line(self) -> str:
         return f"exactly one of {writing.names(self.choices, ', ')}"
+
+
+def _at_most_one(schema: Schema, names: Sequence[str], none: float = 0.0) -> Automaton:
+    """Charges 1 once several of the names have appeared, and what is said if `none` has at the end.
+
+    States and symbols alike: 0 none of them, 1 + i name i alone, then several; the last symbol is END.
+    """
+    several = len(names) + 1
+    found = np.stack([inside(schema, name) for name in names])
+    symbols = np.where(found.sum(axis=0) > 1, several, found.argmax(axis=0) + found.any(axis=0))
+    symbols[-1] = several + 1
+    state, seen = np.arange(several + 1)[:, None], np.arange(several + 2)
+    more = (seen > 0) & (seen <= several) & (seen != state)
+    arcs = np.where(more, np.where(state == 0, seen, several), state)
+    cost = 1.0 * ((arcs == several) & (state < several))
+    cost[0, -1] = none
+    return Automaton(by_entered(symbols), arcs, cost)

@@ -8,13 +8,14 @@ A test of words looks at each distinct word once, not at each token.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.dtypes import Ints
 from conseq.errors import RuleError
 from conseq.patterns import PatternError, Searcher, searcher
 
@@ -82,7 +83,8 @@ class Places:
 
     def mask(self, corpus: Corpus) -> Mask:
         mask = np.zeros(corpus.n_tokens, dtype=bool)
-        for place in self.places:
+        within = (place for place in self.places if -corpus.n_tokens <= place < corpus.n_tokens)
+        for place in within:
             at = (corpus.offsets[:-1] if place >= 0 else corpus.offsets[1:]) + place
             mask[at[(at >= corpus.offsets[:-1]) & (at < corpus.offsets[1:])]] = True
         return mask
@@ -132,31 +134,61 @@ class Repeated:
     among: TokenTest | None = None
 
     def mask(self, corpus: Corpus) -> Mask:
-        return repeated_groups(corpus, self.among) == self.group
+        mask = np.zeros(corpus.n_tokens, dtype=bool)
+        mask[passing(self, corpus)] = True
+        return mask
 
     @staticmethod
     def count(corpus: Corpus, among: TokenTest | None = None) -> int:
         """The most groups that a sequence of the corpus has."""
-        groups = repeated_groups(corpus, among)
-        return int(groups.max()) + 1 if len(groups) else 0
+        return len(repeated_groups(corpus, among).first) - 1
 
 
-@lru_cache(maxsize=4)
-def repeated_groups(corpus: Corpus, among: TokenTest | None) -> NDArray[np.int64]:
-    """The group of repeated words that each token is in, −1 for none, [T]."""
-    ids = corpus.columns[token_column(corpus)].ids
-    passes = np.ones(len(ids), dtype=bool) if among is None else among.mask(corpus)
-    groups = np.full(len(ids), -1, dtype=np.int64)
-    for a, b in zip(corpus.offsets[:-1].tolist(), corpus.offsets[1:].tolist(), strict=True):
-        words = np.where(passes[a:b], ids[a:b], -1)
-        _, first, inverse, counts = np.unique(
-            words, return_index=True, return_inverse=True, return_counts=True
-        )
-        repeated = np.flatnonzero((counts > 1) & (words[first] >= 0))
-        number = np.full(len(counts), -1, dtype=np.int64)
-        number[repeated[np.argsort(first[repeated])]] = np.arange(len(repeated))
-        groups[a:b] = number[inverse]
-    return groups
+def passing(test: TokenTest, corpus: Corpus) -> Ints:
+    """The tokens that pass a test, in order."""
+    if not isinstance(test, Repeated):
+        return np.flatnonzero(test.mask(corpus))
+    groups = repeated_groups(corpus, test.among)  # a mask for each would grow as tokens times groups
+    return groups.tokens[slice(*groups.first[test.group : test.group + 2])]
+
+
+class Groups(NamedTuple):
+    """Groups of tokens, one after the other."""
+
+    first: Ints  # [G+1], where each group begins
+    tokens: Ints
+
+
+_GROUPS: WeakKeyDictionary[Corpus, dict[TokenTest | None, Groups]] = WeakKeyDictionary()
+
+
+def repeated_groups(corpus: Corpus, among: TokenTest | None) -> Groups:
+    """The tokens of the words that sequences repeat; found once for a corpus.
+
+    Group g has the tokens of the group with this number in each sequence.
+    """
+    known = _GROUPS.setdefault(corpus, {})
+    if among not in known:
+        known[among] = _repeated_groups(corpus, among)
+    return known[among]
+
+
+def _repeated_groups(corpus: Corpus, among: TokenTest | None) -> Groups:
+    column = corpus.columns[token_column(corpus)]
+    tokens = np.arange(corpus.n_tokens) if among is None else passing(among, corpus)
+    sequence = np.repeat(np.arange(len(corpus)), corpus.lengths)[tokens]
+    key = sequence * len(column.vocabulary) + column.ids[tokens]
+    _, first, word, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(counts > 1)
+    repeated = repeated[np.argsort(first[repeated])]  # by sequence, and there by the first token
+    owner = sequence[first[repeated]]
+    number = np.full(len(counts), -1, dtype=np.int64)
+    number[repeated] = np.arange(len(repeated)) - np.searchsorted(owner, owner)
+    group = number[word]
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group[group >= 0])
+    first_of = np.cumsum(np.append(np.count_nonzero(group < 0), sizes))
+    return Groups(first_of, tokens[order])
 
 
 def token_column(corpus: Corpus) -> str:

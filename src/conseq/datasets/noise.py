@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from conseq.datasets.rendering import Piece
+from conseq.datasets.template import Piece
 
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _DASH = re.compile(r"(?<=\d)(?:--|[-–])(?=\d)")
@@ -24,22 +24,30 @@ WHOLE_SHARE = 0.08
 """How often a whole example is in the wrong case, as a part of the noise."""
 
 
-def swap_letters(text: str, rng: Random) -> str:
-    """Two neighbours inside a word change places."""
-    i = _inside_a_word(text, rng)
-    return text if i is None else text[:i] + text[i + 1] + text[i] + text[i + 2 :]
+Mishap = Callable[[str, Random], str]
 
 
-def drop_letter(text: str, rng: Random) -> str:
-    """A letter inside a word is missing."""
-    i = _inside_a_word(text, rng)
-    return text if i is None else text[:i] + text[i + 1 :]
+def _inside_a_word(change: Callable[[str, int], str]) -> Mishap:
+    """A change at a letter with letters next to it, if one is found in three tries."""
+
+    def mishap(text: str, rng: Random) -> str:
+        for _ in range(3 if len(text) >= 4 else 0):
+            i = rng.randrange(1, len(text) - 2)
+            if text[i - 1 : i + 2].isalpha():
+                return change(text, i)
+        return text
+
+    return mishap
 
 
-def double_letter(text: str, rng: Random) -> str:
-    """A letter inside a word stands twice."""
-    i = _inside_a_word(text, rng)
-    return text if i is None else text[: i + 1] + text[i:]
+swap_letters = _inside_a_word(lambda text, i: text[:i] + text[i + 1] + text[i] + text[i + 2 :])
+"""Two neighbours inside a word change places."""
+
+drop_letter = _inside_a_word(lambda text, i: text[:i] + text[i + 1 :])
+"""A letter inside a word is missing."""
+
+double_letter = _inside_a_word(lambda text, i: text[: i + 1] + text[i:])
+"""A letter inside a word stands twice."""
 
 
 def drop_punctuation(text: str, rng: Random) -> str:
@@ -64,7 +72,7 @@ def upper(text: str, rng: Random) -> str:
     return text if "/" in text else text.upper()
 
 
-MISHAPS: tuple[Callable[[str, Random], str], ...] = (
+MISHAPS: tuple[Mishap, ...] = (
     swap_letters,
     drop_letter,
     double_letter,
@@ -111,14 +119,3 @@ def weaken(separator: str) -> str:
     (' In ', ' ')
     """
     return _MANY_SPACES.sub(" ", " " + _PUNCTUATION.sub(" ", separator) + " ")
-
-
-def _inside_a_word(text: str, rng: Random) -> int | None:
-    """A place in the text with a letter on it and letters next to it, if one is found in three tries."""
-    if len(text) < 4:
-        return None
-    for _ in range(3):
-        i = rng.randrange(1, len(text) - 2)
-        if text[i - 1 : i + 2].isalpha():
-            return i
-    return None

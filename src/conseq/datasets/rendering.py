@@ -9,85 +9,49 @@ of `conseq.tokens.by_words`; no token reaches over two pieces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from random import Random
 
-import numpy as np
-
-from conseq.corpus import WORD, Corpus, Source
+from conseq.corpus import Corpus
+from conseq.datasets.noise import disturb
+from conseq.datasets.template import Piece
 from conseq.errors import DataError
+from conseq.io.inline import SCHEMES
+from conseq.io.lines import Line, corpus_of
+from conseq.schema import Span
 from conseq.tokens import by_words
 
-OUTSIDE = "O"
 
-
-class Piece(NamedTuple):
-    """A stretch of text and the field it belongs to."""
-
-    text: str
-    label: str | None = None
-
-
-Tagger = Callable[[str, bool], str]
-"""(field, is it the first token of its piece) → label."""
-
-
-def bio(field: str, first: bool) -> str:
-    """The label of a token under BIO.
-
-    >>> bio('title', True), bio('title', False)
-    ('B-title', 'I-title')
-    """
-    return ("B-" if first else "I-") + field
-
-
-def plain(field: str, first: bool) -> str:
-    """The label of a token where labels are just the fields' names."""
-    return field
-
-
-def to_corpus(examples: Iterable[list[Piece]], tagger: Tagger) -> Corpus:
-    """The corpus of examples given as pieces.
-
-    >>> corpus = to_corpus([[Piece('Owls, ', 'title'), Piece('1999', 'date')]], bio)
-    >>> corpus[0].tokens, corpus[0].labels, corpus[0].text
-    (['Owls', ',', '1999'], ['B-title', 'I-title', 'B-date'], 'Owls, 1999')
-    """
-    tokens: list[str] = []
-    labels: list[str] = []
-    characters: list[tuple[int, int]] = []
-    texts: list[str] = []
-    lengths: list[int] = []
-    for pieces in examples:
-        before = len(tokens)
-        texts.append("".join(piece.text for piece in pieces).rstrip())
-        _append(pieces, tagger, tokens, labels, characters)
-        lengths.append(len(tokens) - before)
-    source = Source(tuple(texts), np.array(characters, dtype=np.int32).reshape(-1, 2))
-    return Corpus.from_columns({WORD: tokens}, lengths, labels, source=source)
-
-
-def _append(
-    pieces: list[Piece],
-    tagger: Tagger,
-    tokens: list[str],
-    labels: list[str],
-    characters: list[tuple[int, int]],
-) -> None:
-    """Add the tokens of one example to the flat lists."""
-    start = 0
-    for text, field in pieces:
-        first = True
-        for a, b in by_words(text):
-            tokens.append(text[a:b])
-            labels.append(OUTSIDE if field is None else tagger(field, first))
-            characters.append((start + a, start + b))
-            first = False
-        start += len(text)
-
-
-def check_request(n: int, noise: float) -> None:
-    """Raise unless n examples can be made with this noise."""
+def generated(
+    make: Callable[[Random, float], list[Piece]], name: str, n: int, seed: int, noise: float, scheme: str
+) -> Corpus:
+    """`n` examples made with noise, one after the other, and then mistyped."""
     if n < 0:
         raise DataError(f"cannot make {n} examples; n must be 0 or more")
     if not 0 <= noise <= 1:
         raise DataError(f"noise {noise} is no share; give a number from 0 to 1")
+    rng = Random(f"{name} {seed}")
+    return to_corpus((disturb(make(rng, noise), rng, noise) for _ in range(n)), scheme)
+
+
+def to_corpus(examples: Iterable[list[Piece]], scheme: str) -> Corpus:
+    """The corpus of examples given as pieces; their labels are written as of inline tags.
+
+    >>> corpus = to_corpus([[Piece('Owls, ', 'title'), Piece('1999', 'date')]], 'bio')
+    >>> corpus[0].tokens, corpus[0].labels, corpus[0].text
+    (['Owls', ',', '1999'], ['B-title', 'I-title', 'B-date'], 'Owls, 1999')
+    """
+    return corpus_of([_line(pieces, scheme) for pieces in examples])
+
+
+def _line(pieces: list[Piece], scheme: str) -> Line:
+    characters: list[tuple[int, int]] = []
+    spans: list[Span] = []
+    start = 0
+    for text, field in pieces:
+        first = len(characters)
+        characters += [(start + a, start + b) for a, b in by_words(text)]
+        if field is not None and len(characters) > first:
+            spans.append(Span(first, len(characters), field))
+        start += len(text)
+    whole = "".join(text for text, _ in pieces).rstrip()
+    return Line.of_text(whole, characters, SCHEMES[scheme](spans, len(characters)))

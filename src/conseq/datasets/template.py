@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import sqrt
 from random import Random
-from typing import TypeVar
-
-from conseq.datasets.rendering import Piece
+from typing import NamedTuple, TypeVar, Union
 
 T = TypeVar("T")
 
@@ -26,34 +23,31 @@ _PART = re.compile(r"\{(\w+)\}|([\[\]])|([^\[\]{}]+)")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Group:
-    """A template or a bracketed part of it: literals, names of fields, and groups in order."""
+class Piece(NamedTuple):
+    """A stretch of text and the field it belongs to."""
 
-    parts: tuple[Piece | str | Group, ...]
-    """A `Piece` is literal text, a string names a field."""
-    needs: frozenset[str]
-    """The fields without which the group is left out: those named directly in it."""
+    text: str
+    label: str | None = None
+
+
+Part = Union[Piece, str, "list[Part]"]
+"""Literal text, the name of a field, or what stands in brackets."""
 
 
 @cache
-def parse(template: str) -> Group:
+def parse(template: str) -> list[Part]:
     """The tree of a template."""
-    stack: list[list[Piece | str | Group]] = [[]]
+    stack: list[list[Part]] = [[]]
     for name, bracket, literal in _PART.findall(template):
         if bracket == "[":
             stack.append([])
         elif bracket == "]":
-            group = _group(stack.pop())
+            group = stack.pop()
             stack[-1].append(group)
         else:
             stack[-1].append(name or Piece(literal))
     (parts,) = stack
-    return _group(parts)
-
-
-def _group(parts: list[Piece | str | Group]) -> Group:
-    return Group(tuple(parts), frozenset(part for part in parts if isinstance(part, str)))
+    return parts
 
 
 def fill(template: str, values: dict[str, Piece]) -> list[Piece]:
@@ -70,10 +64,11 @@ def fill(template: str, values: dict[str, Piece]) -> list[Piece]:
     return pieces
 
 
-def _fill(group: Group, values: dict[str, Piece], pieces: list[Piece]) -> None:
-    if not group.needs <= values.keys():
-        return
-    for part in group.parts:
+def _fill(parts: list[Part], values: dict[str, Piece], pieces: list[Piece]) -> None:
+    for part in parts:
+        if isinstance(part, str) and part not in values:
+            return
+    for part in parts:
         if isinstance(part, Piece):
             pieces.append(part)
         elif isinstance(part, str):
@@ -88,14 +83,7 @@ def expand(pattern: str, make: Callable[[str], str]) -> str:
     >>> expand('the {thing} of {thing}', {'thing': 'owls'}.__getitem__)
     'the owls of owls'
     """
-    pieces = _cut(pattern)
-    return "".join(make(piece) if i % 2 else piece for i, piece in enumerate(pieces))
-
-
-@cache
-def _cut(pattern: str) -> tuple[str, ...]:
-    """Literals and slot names in turn."""
-    return tuple(_SLOT.split(pattern))
+    return _SLOT.sub(lambda slot: make(slot[1]), pattern)
 
 
 def draw(rng: Random, choices: Sequence[T]) -> T:

@@ -8,21 +8,24 @@ Axes: T tokens, Y labels, N sequences. Everything is checked here, so that a mis
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.language import Rules, as_constraints
+from conseq.constraints.program import TooLate
 from conseq.corpus import Corpus
-from conseq.decoders.auto import Auto, decode_all
-from conseq.decoders.base import NO_LIMITS, Decoder, Limits
+from conseq.decoders.auto import decode_all
+from conseq.decoders.base import Decoder, Limits
+from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
-from conseq.potentials import Potentials
-from conseq.problem import Decoding, Problem, Problems
+from conseq.kept import MOST_BYTES, Kept
+from conseq.potentials import Potentials, numbers
+from conseq.problem import Decoding, Problems
 from conseq.schema import Schema
 from conseq.schema.scheme import AUTO, Scheme, detect_scheme
 
@@ -80,7 +83,8 @@ def decode(
     scheme       how labels are written: plain, iob1, bio, bioes; None looks at them. It says what a segment
                  is, and forbids nothing: for that there is the rule `legal bio`
     tokens       the tokens of the sequence (a list of lists for several), for rules that look at them
-    limits       when to stop: Limits(seconds=…) or a dict of the same
+    limits       when to stop: Limits(seconds=…) or a dict of the same; unless it says otherwise after 60
+                 seconds for a sequence, the time in which rules are made ready included
     n_best       with n > 1, `n_best` of the answer has the n best, itself being the first
 
     Hard rules that cannot hold together are no error: `labels` is None then, and the status is INFEASIBLE.
@@ -98,9 +102,23 @@ def decode(
     schema = _schema(labels, scheme, sequences[0].shape[1])
     potentials = _potentials(sequences, single, pairwise, start, end)
     corpus = None if tokens is None else _corpus([tokens] if single else tokens, potentials, single)
-    problems = Problems.of(potentials, schema, as_constraints(constraints, schema), corpus)
-    found = _answers(problems, decoder, _limits(limits), n_best)
+    begun, given = time.perf_counter(), _limits(limits)
+    until = given.until(len(sequences))
+    rules = as_constraints(constraints, schema)
+    try:
+        problems = Problems.of(potentials, schema, rules, corpus, until)
+    except TooLate:
+        found = _without_rules(Problems.of(potentials, schema))
+    else:
+        rest = given.after((time.perf_counter() - begun) / len(sequences))
+        found = _answers(problems, decoder, rest, n_best)
     return found[0] if single else found
+
+
+def _without_rules(problems: Problems) -> list[Decoding]:
+    """No labellings, and bounds that hold whatever the rules are."""
+    bounds = viterbi(problems.potentials).scores.tolist()
+    return [Decoding.of(problem, None, bound) for problem, bound in zip(problems, bounds, strict=True)]
 
 
 def _answers(problems: Problems, decoder: str | Decoder, limits: Limits, n_best: int) -> list[Decoding]:
@@ -112,15 +130,13 @@ def _answers(problems: Problems, decoder: str | Decoder, limits: Limits, n_best:
         raise ConseqError(f"n_best is {n_best}; ask for 1 labelling or more")
     if decoder != "auto":
         raise ConseqError("n_best has a search of its own; leave decoder at 'auto', or n_best at 1")
-    return [_ranked(problem, n_best, limits) for problem in problems]
-
-
-def _ranked(problem: Problem, n: int, limits: Limits) -> Decoding:
-    """The best labelling with the n best; without any, what is known of that."""
     from conseq.decoders.constrained_nbest import n_best_decodings  # needed by few
 
-    ranked = n_best_decodings(problem, n, limits)
-    return replace(ranked[0], n_best=ranked) if ranked else Auto().decode(problem, limits=limits)
+    each = [(problem, n_best_decodings(problem, n_best, limits)) for problem in problems]
+    return [
+        replace(ranked[0], n_best=ranked) if ranked else Decoding.of(problem, None, -np.inf)
+        for problem, ranked in each
+    ]
 
 
 # ── scores ──────────────────────────────────────────────────────────────────────────────────────
@@ -131,8 +147,12 @@ def _sequences(unary: Any) -> tuple[list[NDArray], bool]:
     several = _has_several(unary)
     given = list(unary) if several else [unary]
     names = [f"unary[{i}]" if several else "unary" for i in range(len(given))]
-    arrays = [_matrix(name, scores) for name, scores in zip(names, given, strict=True)]
+    arrays = [numbers(name, scores) for name, scores in zip(names, given, strict=True)]
     for name, scores in zip(names, arrays, strict=True):
+        if scores.ndim != 2 or scores.shape[1] == 0:
+            raise ScoreError(
+                f"{name} has the shape {scores.shape}; give tokens by labels, with at least one label"
+            )
         if scores.shape[1] != arrays[0].shape[1]:
             raise ScoreError(
                 f"{name} has scores for {scores.shape[1]} labels and unary[0] for {arrays[0].shape[1]}; "
@@ -149,28 +169,8 @@ def _has_several(unary: Any) -> bool:
         raise ScoreError(f"unary is of type {type(unary).__name__}; give an array of tokens by labels")
     try:
         return not unary or np.ndim(unary[0]) > 1
-    except ValueError:  # rows of different lengths, of which `_matrix` will complain
+    except ValueError:  # rows of different lengths, of which `numbers` will complain
         return False
-
-
-def _matrix(name: str, scores: Any) -> NDArray:
-    array = _numbers(name, scores)
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ScoreError(
-            f"{name} has the shape {array.shape}; give tokens by labels, with at least one label"
-        )
-    return array
-
-
-def _numbers(name: str, scores: Any) -> NDArray:
-    try:
-        array = np.asarray(scores)
-        array = array.astype(np.float64) if array.dtype.kind == "O" else array
-    except (TypeError, ValueError, RuntimeError) as error:  # a tensor that needs a gradient raises the last
-        raise ScoreError(f"{name} is not an array of numbers: {error}") from None
-    if array.dtype.kind not in "fiub":
-        raise ScoreError(f"{name} has entries of type {array.dtype}; give real numbers")
-    return array
 
 
 def _potentials(
@@ -184,7 +184,7 @@ def _potentials(
     offsets = np.concatenate([[0], np.cumsum([len(scores) for scores in sequences])])
     if pairwise is None:
         return Potentials.of(unary, None, start, end, offsets)
-    steps, size = _numbers("pairwise", pairwise), unary.shape[1]
+    steps, size = numbers("pairwise", pairwise), unary.shape[1]
     if steps.shape == (size, size):
         return Potentials.of(unary, steps, start, end, offsets)
     each_step = max(0, len(unary) - 1), size, size
@@ -212,13 +212,16 @@ def _schema(labels: Labels, scheme: Scheme | str | None, size: int) -> Schema:
             f"unary has scores for {size} labels and {len(names)} labels are named; "
             "give one column of scores per label"
         )
-    return _schema_of(tuple(names), AUTO if scheme is None else scheme)
+    key = tuple(names), AUTO if scheme is None else scheme
+    return _SCHEMAS.get(key, lambda: _schema_of(*key), lambda schema: schema.tables.n_bytes)
 
 
-@lru_cache(maxsize=32)
 def _schema_of(names: tuple[str, ...], scheme: Scheme | str) -> Schema:
-    """Kept, for `decode` may be called for one short sequence after another."""
     return Schema(names, detect_scheme(names) if scheme == AUTO else scheme)
+
+
+_SCHEMAS = Kept(4 * MOST_BYTES)
+"""Schemas used last, for `decode` may be called for one short sequence after another."""
 
 
 def _corpus(tokens: Sequence[Any], potentials: Potentials, single: bool) -> Corpus:
@@ -241,7 +244,7 @@ def _corpus(tokens: Sequence[Any], potentials: Potentials, single: bool) -> Corp
 
 def _limits(given: Limits | Mapping[str, float] | None) -> Limits:
     if given is None or isinstance(given, Limits):
-        return given or NO_LIMITS
+        return given or Limits()
     known = [field.name for field in fields(Limits)]
     if not isinstance(given, Mapping) or not set(given) <= set(known):
         raise ConseqError(f"limits is {given!r}; give Limits or a dict with some of {', '.join(known)}")

@@ -2,7 +2,10 @@
 
     all sequences: Viterbi ─→ nothing violated: optimal, and that is most of them
     the others:    a few runs of Soft-DD, which give multipliers, a bound and often the optimum
-    the rest:      product states of what is violated, near the bound only (`search.py`); then the ILP
+    the rest:      product states of what is violated, near the bound only (`lattice/search.py`)
+    the hardest:   messages that make chain and rules want the same labels and guide beams (`messages/`);
+                   windows of the labelling solved anew; rules in the states of the chain;
+                   a beam; a longer search; the ILP
 
 Every step keeps the best labelling and the least bound; a limit gives these and their gap.
 """
@@ -16,9 +19,10 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Decoder, Limits
+from conseq.corpus import gathered
+from conseq.decoders.base import NO_LIMITS, Best, Decoder, Hint, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.beam import Beam
 from conseq.decoders.chain.viterbi import Viterbi, chunks
@@ -26,9 +30,12 @@ from conseq.decoders.chain_as_variables import ChainAsVariables
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.search import Workspace
+from conseq.decoders.lattice.lattice import EDGES_PER_STATE, chain_of
 from conseq.decoders.lattice.tracked import Primitives
-from conseq.decoders.lazy import EDGES_PER_STATE, Lazy, ShiftedChain, refine
+from conseq.decoders.lazy import Lazy, ShiftedChain, refine
+from conseq.decoders.messages.absorbing import absorb
+from conseq.decoders.messages.neighbourhoods import improve
+from conseq.decoders.messages.search import MessagePassing, settle
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
 from conseq.kernels import chain, softdd
@@ -45,8 +52,18 @@ SPREAD = 4.0
 """How far below the bound Soft-DD aims at first."""
 SMALL_PROGRAM = 50_000
 """Steps of a chain for which the relaxation of the ILP is quick enough to be asked before a long search."""
-FIRST_STATES = 1 << 17
-"""Product states and edges of the lattice that the first search may take."""
+LONG = 1_000_000
+"""Steps of a chain beyond which the last steps are for sequences without any labelling."""
+SHARE = 0.4
+"""Of the time that is left, what each step may take, so that the next one has a turn."""
+LARGER_SHARE = 0.7
+"""The same for the step that settles most of what is left."""
+SMALLER_SHARE = 0.2
+"""The same for what makes labellings better, and proves nothing."""
+FIRST_STATES, FIRST_SECONDS = 1 << 17, 0.2
+"""Product states, edges of the lattice and seconds that the first search may take."""
+FIRST_BEAMS = MessagePassing(widest=1 << 13)
+"""Beams before rules are taken into the states of the chain."""
 TOKENS_AT_ONCE = 20_000
 """Tokens of sequences that violate something which go through Soft-DD in one call."""
 
@@ -57,9 +74,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best labelling with its certificate."""
         problems = Problems(problem.potentials, problem.program, problem.first_token)
         decodings = Decodings.empty(problems)
@@ -69,7 +84,18 @@ class Auto:
 
 DECODERS: dict[str, type[Decoder]] = {
     decoder.name: decoder
-    for decoder in (Auto, Viterbi, Lazy, Dual, ILP, TwoStage, Beam, ChainAsVariables, Enumerate)
+    for decoder in (
+        Auto,
+        Viterbi,
+        Lazy,
+        Dual,
+        MessagePassing,
+        ILP,
+        TwoStage,
+        Beam,
+        ChainAsVariables,
+        Enumerate,
+    )
 }
 """Every decoder by its name."""
 
@@ -122,7 +148,7 @@ def _decode_range(
     limits: Limits,
     first: int,
     last: int,
-    hint: ArrayLike | None = None,
+    hint: Hint = None,
 ) -> None:
     """Fill in the answers for the sequences first … last−1; local constraints are in the potentials."""
     begun = time.perf_counter()
@@ -145,7 +171,7 @@ def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int
     """
     problems = decodings.problems
     program = problems.program
-    chain.viterbi(*potentials.arrays(), first, last, decodings.states, decodings.bounds)
+    chain.viterbi(chain.Chains(*potentials.arrays()), first, last, decodings.states, decodings.bounds)
     bounds = potentials.offsets[first : last + 1]
     a, b = int(bounds[0]), int(bounds[-1])
     labels = potentials.labels(decodings.states[a:b])
@@ -180,16 +206,13 @@ def _groups(hard: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[NDA
 class _SequenceSolver:
     """Solves the sequences that Viterbi alone does not, with memory that they share."""
 
-    def __init__(
-        self, decodings: Decodings, potentials: Potentials, limits: Limits, hint: ArrayLike | None
-    ) -> None:
+    def __init__(self, decodings: Decodings, potentials: Potentials, limits: Limits, hint: Hint) -> None:
         self.decodings = decodings
         self.potentials = potentials
         self.limits = limits
         self.hint = hint
         self.program = decodings.problems.program
         self.primitives = Primitives.of(self.program)
-        self.workspace = Workspace()
 
     def run(self, sequences: NDArray[np.int64], violated: NDArray[np.bool_]) -> None:
         """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
@@ -204,12 +227,10 @@ class _SequenceSolver:
         """Give the labellings of Soft-DD their scores; which are proved to be the best, [·]."""
         decodings, potentials = self.decodings, self.potentials
         found = sequences[decodings.scores[sequences] > -np.inf]
-        starts, lengths = potentials.offsets[found], potentials.lengths[found]
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        tokens = np.repeat(starts - bounds[:-1], lengths) + np.arange(bounds[-1])
+        bounds, tokens = gathered(potentials.offsets, found)
         labels = potentials.labels(decodings.states[tokens])
-        violations = self.program.violations(labels, bounds, starts + decodings.problems.first_token)
-        _rescore(decodings, found, violations)
+        starts = potentials.offsets[found] + decodings.problems.first_token
+        _rescore(decodings, found, self.program.violations(labels, bounds, starts))
         scores = decodings.scores[sequences]
         with np.errstate(invalid="ignore"):
             near = decodings.bounds[sequences] <= scores + rounding(scores)
@@ -218,13 +239,12 @@ class _SequenceSolver:
     def _tighten(self, sequences: NDArray[np.int64], runs: int) -> NDArray[np.float64]:
         """Soft-DD for each sequence, from its best labelling on; the multipliers it ends with, [·,K]."""
         decodings, program = self.decodings, self.program
-        unary, pairwise, start, end, offsets, kind = self.potentials.arrays()
         task = softdd.Task(
-            softdd.Scores(unary, pairwise, start, end),
-            decodings.problems[0].label_of,
+            chain_of(self.potentials),
             decodings.problems.first_token,
             program.arrays,
-            softdd.Charges(np.where(program.is_nonlocal, program.penalties, 0.0), self.primitives.ceilings),
+            np.where(program.is_nonlocal, program.penalties, 0.0),
+            self.primitives.ceilings,
             self.primitives.effects(self.potentials),
             max(0, min(runs, self.limits.iterations - 1)),
             SPREAD,
@@ -232,7 +252,8 @@ class _SequenceSolver:
         found = softdd.Found(decodings.states, decodings.bounds, decodings.scores)
         made = np.zeros(len(sequences), dtype=np.int64)
         multipliers = np.zeros((len(sequences), program.n_linear))
-        softdd.softdd(task, offsets, kind, sequences, found, made, multipliers)
+        *_, offsets, _ = self.potentials.arrays()
+        softdd.softdd(task, offsets, sequences, found, made, multipliers)
         decodings.iterations[sequences] += made
         return multipliers
 
@@ -240,38 +261,58 @@ class _SequenceSolver:
         decodings = self.decodings
         a, b = self.potentials.bounds(i)
         problem = decodings.problems[i]
-        best = Best(problem)
+        best = Best(problem, begun=time.perf_counter() - float(decodings.seconds[i]))
         if decodings.scores[i] > -np.inf:
             best.states, best.score = decodings.states[a:b].copy(), float(decodings.scores[i])
         best.offer(self.hint)
         best.prove(float(decodings.bounds[i]))
-        little = replace(self.limits, states=min(FIRST_STATES, self.limits.states))
+        share = self._share(best)
+        soon = min(share.seconds, best.seconds + FIRST_SECONDS)
+        little = replace(share, states=min(FIRST_STATES, share.states), seconds=soon)
         runs = self._search(i, best, violated, multipliers, little, 1)
         if not best.is_done(self.limits):
-            again, multipliers = self._descend_again(i, best)
-            runs += again
-        edges = problem.n_tokens * problem.n_states**2
-        if best.states is None and edges <= SMALL_PROGRAM:
-            self._program(best, ILP(relax=True))  # often shows that there is no labelling
-        if edges <= self.limits.states:
-            runs += self._search(i, best, violated, multipliers, self.limits)
-        runs += self._ask(best, Dual())  # automata as sub-problems; a higher floor makes for smaller lattices
-        runs += self._search(i, best, violated, multipliers, self.limits)
-        if edges <= self.limits.states or best.states is not None:
-            self._program(best, ILP())
+            runs += self._go_on(i, best, violated, multipliers)
         self._put(i, best, runs)
 
-    def _program(self, best: Best, program: ILP) -> None:
-        """The ILP or its relaxation, unless there are to be none."""
-        if self.limits.nodes > 0:
-            self._ask(best, program)
+    def _go_on(
+        self, i: int, best: Best, violated: NDArray[np.bool_], multipliers: NDArray[np.float64]
+    ) -> float:
+        """What takes longer, for a sequence that the first search did not settle; the Viterbi runs."""
+        if self.limits.nodes == 0:
+            runs, multipliers = self._descend_again(i, best)
+            return runs + self._search(i, best, violated, multipliers, self.limits, 1)
+        wanted = {*np.flatnonzero(violated).tolist(), *np.flatnonzero(multipliers).tolist()}
+        runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
+        settled = settle(best, wanted, self._share(best), multipliers, FIRST_BEAMS)
+        runs, multipliers = runs + settled.runs, settled.multipliers
+        is_long = best.problem.n_tokens * best.problem.n_states**2 > LONG
+        if is_long and best.states is not None:  # what follows would take minutes to close a small gap
+            return runs
+        runs += improve(best, self._share(best, SMALLER_SHARE))
+        runs += absorb(best, settled.primitives, self._share(best, LARGER_SHARE))
+        runs += self._ask_others(best)
+        runs += self._search(i, best, violated, multipliers, self._share(best))
+        self._ask(best, ILP(), 1.0)
+        return runs
 
-    def _ask(self, best: Best, decoder: Decoder) -> float:
-        """Another decoder, for what is left of the time; its iterations."""
+    def _ask_others(self, best: Best) -> float:
+        """What often closes the gap sooner than a long search, or makes it shorter by a better labelling; the
+        Viterbi runs."""
+        problem = best.problem
+        runs = self._ask(best, Beam())
+        if best.states is None and problem.n_tokens * problem.n_states**2 <= SMALL_PROGRAM:
+            runs += self._ask(best, ILP(relax=True))  # often shows that there is no labelling
+        return runs
+
+    def _share(self, best: Best, share: float = SHARE) -> Limits:
+        """A share of what is left of the time."""
+        return replace(self.limits, seconds=best.seconds + best.left(self.limits, share))
+
+    def _ask(self, best: Best, decoder: Decoder, share: float = SHARE) -> float:
+        """Another decoder, for a share of what is left of the time; its iterations."""
         if best.is_done(self.limits):
             return 0.0
-        rest = replace(self.limits, seconds=self.limits.seconds - best.seconds)
-        answer = decoder.decode(best.problem, limits=rest, hint=best.states)
+        answer = decoder.decode(best.problem, limits=best.rest(self.limits, share), hint=best.states)
         best.offer(answer.states)
         best.prove(answer.certificate.bound)
         return answer.certificate.iterations
@@ -291,7 +332,7 @@ class _SequenceSolver:
         active = violated.copy()
         active[: len(multipliers)] |= multipliers > 0
         potentials = self.potentials[i]
-        chain = ShiftedChain.of(best.problem, potentials, multipliers, self.primitives, self.workspace)
+        chain = ShiftedChain(best.problem, potentials, multipliers)
         return refine(best, chain, np.flatnonzero(active).tolist(), limits, edges_per_state)
 
     def _descend_again(self, i: int, best: Best) -> tuple[float, NDArray[np.float64]]:
@@ -315,4 +356,4 @@ class _SequenceSolver:
         decodings.scores[i] = best.score
         decodings.bounds[i] = max(best.bound, best.score)
         decodings.iterations[i] += runs
-        decodings.seconds[i] += best.seconds
+        decodings.seconds[i] = best.seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -12,23 +12,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.errors import ConseqError
 from conseq.kernels.rounding import rounding
+from conseq.options import SECONDS
 from conseq.problem import Decoding, Problem
+
+GRACE = 0.1
+"""Seconds in which rules may be made ready even where there is no time at all."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """When to stop and give the best labelling so far with its gap.
 
-    seconds       for one sequence
+    seconds       for one sequence, the time in which rules are made ready for it included
     iterations    rounds of a decoder that repeats
     states        product states kept, or labellings looked at, for one sequence
-    nodes         nodes of the tree of an integer program; 0: `auto` tries none
+    nodes         nodes of the tree of an integer program; 0: `auto` ends after its search
+    memory        MiB for the arrays that a search makes for one sequence; what would need more is not begun
     """
 
-    seconds: float = np.inf
+    seconds: float = SECONDS
     iterations: int = 1000
     states: int = 1_000_000
     nodes: float = np.inf
+    memory: float = 2048.0
 
     def __post_init__(self) -> None:
         for field_ in fields(self):
@@ -36,8 +42,23 @@ class Limits:
             if not value >= 0:
                 raise ConseqError(f"the limit of {field_.name} is {value}; give a number of at least 0")
 
+    def room(self, size: float, share: float = 0.25) -> float:
+        """How many things of `size` bytes fit into a share of the memory."""
+        return share * self.memory * 2**20 / size
 
-NO_LIMITS = Limits()
+    def after(self, seconds: float) -> Limits:
+        """What is left of the limits once some seconds are gone."""
+        return replace(self, seconds=max(0.0, self.seconds - seconds))
+
+    def until(self, sequences: int = 1) -> float:
+        """When `sequences` whose rules are made ready from now on have to be ready."""
+        return time.perf_counter() + GRACE + sequences * self.seconds
+
+
+NO_LIMITS = Limits(seconds=np.inf)
+
+Hint = ArrayLike | None
+"""A labelling (states) that may be good; None: nothing is known."""
 
 
 class Decoder(Protocol):
@@ -49,10 +70,8 @@ class Decoder(Protocol):
 
     name: ClassVar[str]
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
-        """The answer for one sequence. A hint is a labelling (states) that may be good."""
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
+        """The answer for one sequence."""
         ...
 
 
@@ -66,14 +85,16 @@ class Best:
     bound: float = np.inf
     begun: float = field(default_factory=time.perf_counter)
 
-    def offer(self, states: ArrayLike | None) -> float:
-        """Keep the labelling (None: there is none) if it is better; its score."""
+    def offer(self, states: ArrayLike | None) -> list[int]:
+        """Keep the labelling (None: there is none) if it is better; what it violates, as `violated` has
+        it."""
         if states is None:
-            return -np.inf
-        score = self.problem.score(states)
+            return []
+        violations = self.problem.violations(states)
+        score = self.problem.score(states, violations)
         if score > self.score:
             self.states, self.score = np.array(states, dtype=np.int32), score
-        return score
+        return self.problem.program.nonlocal_violated(violations).tolist()
 
     def prove(self, bound: float) -> None:
         """No labelling scores more than `bound`; if all would have to score more, there is none."""
@@ -84,6 +105,14 @@ class Best:
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self.begun
+
+    def left(self, limits: Limits, share: float = 1.0) -> float:
+        """A share of the seconds that are left."""
+        return share * max(0.0, limits.seconds - self.seconds)
+
+    def rest(self, limits: Limits, share: float = 1.0) -> Limits:
+        """The limits with a share of the seconds that are left, for another decoder."""
+        return replace(limits, seconds=self.left(limits, share))
 
     @property
     def closed(self) -> bool:
@@ -108,12 +137,6 @@ def violations_of(problem: Problem, labellings: NDArray[np.int32]) -> NDArray[np
     n, length = labellings.shape
     labels, bounds = problem.label_of[labellings].reshape(-1), np.arange(n + 1) * length
     return problem.program.violations(labels, bounds, np.full(n, problem.first_token))
-
-
-def violated(problem: Problem, states: ArrayLike) -> list[int]:
-    """The primitives that a labelling violates and pays for, except those that the scores charge step by
-    step."""
-    return problem.program.nonlocal_violated(problem.violations(states)).tolist()
 
 
 def bring_in(first: Iterable[int], solve: Callable[[list[int]], Iterable[int] | None], rounds: int) -> int:

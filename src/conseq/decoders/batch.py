@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
+from conseq.dtypes import Bools, Floats, States
 from conseq.kernels.rounding import rounding
 from conseq.problem import TOLERANCE, Certificate, Decoding, ProblemBatch
 
-Floats = NDArray[np.float64]
 Batch = TypeVar("Batch", bound=ProblemBatch)
 
 
@@ -26,7 +25,7 @@ class Decodings(Generic[Batch]):
     """The answers for N sequences. A sequence without a labelling has states of −1 and the score −inf."""
 
     problems: Batch
-    states: NDArray[np.int32]  # [T]
+    states: States  # [T]
     scores: Floats  # [N]
     bounds: Floats  # [N]
     iterations: Floats  # [N]
@@ -71,12 +70,12 @@ class Decodings(Generic[Batch]):
         return self.problems.program.rules
 
     @cached_property
-    def labels(self) -> NDArray[np.int32]:
+    def labels(self) -> States:
         """The labels' ids of all tokens, −1 where there is no labelling, [T]."""
         return self.problems.labels(self.states)
 
     @cached_property
-    def certified(self) -> NDArray[np.bool_]:
+    def certified(self) -> Bools:
         """Which labellings are proved optimal, [N]."""
         with np.errstate(invalid="ignore"):
             gap = self.bounds - self.scores

@@ -2,31 +2,34 @@
 
     Problem ─→ Viterbi ─→ violated primitives ─→ WCSP ─→ states ─→ violated? ─→ … ─→ Decoding
 
-A variable per token for its node in the lattice, with a table over neighbours for the edges. A primitive
-that matters is an automaton that reads along: a variable per token for where the automaton is, tied to its
-neighbours by a table over (node before, node, automaton before, automaton after). Every primitive is
-supported; one whose tables would have more than 100,000 cells (or `limits.states`) is left out, which can
-only raise the bound.
+A variable per place between tokens for the node of the lattice there, with a table over neighbours for the
+edges. A primitive that matters is an automaton that reads along: a variable per place for its state, tied to
+its neighbours by a table over (node before, node, automaton before, automaton after). Every primitive is
+supported; one whose tables would have more than 100,000 cells (or `limits.states`), or for which there is no
+room beside the others, is left out, which can only raise the bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits, bring_in
 from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.reader import Reader
-from conseq.decoders.variables.wcsp import MOST_CELLS, WCSP
+from conseq.decoders.variables.buckets import CELL, MOST_CELLS
+from conseq.decoders.variables.wcsp import WCSP
+from conseq.dtypes import Ints
 from conseq.errors import RuleError
 from conseq.problem import Decoding, Problem
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+MOST_CELLS_IN_ALL = 1 << 24
+"""Cells of the tables of all automata together."""
 
 
 @dataclass(frozen=True)
@@ -35,126 +38,86 @@ class ChainAsVariables:
 
     name: ClassVar[str] = "wcsp"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best labelling, or the best found within the limits and its gap."""
-        best, states = first_answer(problem, hint)
-        nodes = 0.0
-        if states is not None:
-            model = _Model(best, Lattice.of(problem.with_local_constraints, len(problem.schema)), limits)
-            bring_in(violated(problem, states), model.solve, limits.iterations)
-            nodes = model.nodes
-        return best.decoding(iterations=1 + nodes if problem.n_tokens else 0)
+        best, wanted = first_answer(problem, hint)
+        lattice = None if wanted is None else Lattice.within(best, -np.inf, limits)
+        if wanted is None or lattice is None:
+            return best.decoding(iterations=1 if problem.n_tokens else 0)
+        model = _Model(best, lattice, limits)
+        bring_in(wanted, model.solve, limits.iterations)
+        return best.decoding(iterations=1 + model.nodes)
 
 
 class _Model:
-    """The tokens as variables, their values the nodes of the lattice after each token."""
+    """The places before, between and after the tokens as variables, their values the nodes of the lattice;
+    after them, for each automaton that reads along, a variable per place for its state.
+
+    It lacks tables only if there was no time left to make them, and is not solved then.
+    """
 
     def __init__(self, best: Best, lattice: Lattice, limits: Limits) -> None:
         self.best, self.lattice, self.limits = best, lattice, limits
-        self.levels = np.searchsorted(lattice.position[:-1], np.arange(lattice.n_tokens + 2))
+        inner = np.searchsorted(lattice.position[:-1], np.arange(lattice.n_tokens + 2))
+        self.levels = np.append(inner, lattice.n_nodes)  # the nodes of place t are levels[t] … levels[t+1]−1
+        self.sizes = np.diff(self.levels).tolist()  # 1 for the root and the sink
         self.nodes = 0.0
-        self.tracks: dict[int, _Track | None] = {}
+        self.known = 0  # primitives that were brought in
+        self.room = min(MOST_CELLS_IN_ALL, limits.room(CELL))
+        self.csp = WCSP(self.sizes)
+        for t, (here, before, after) in enumerate(self.steps()):
+            table = np.full((self.sizes[t], self.sizes[t + 1]), -np.inf)
+            table[before, after] = lattice.graph.gains[here]
+            self.csp.add([t, t + 1], table)
+
+    def steps(self) -> Iterator[tuple[slice, Ints, Ints]]:
+        """Until time is up, the edges from each place to the next, and the numbers of their ends among the
+        nodes there."""
+        graph, levels = self.lattice.graph, self.levels
+        for t, (a, b) in enumerate(pairwise(graph.first[levels[:-1]].tolist())):
+            if self.best.is_done(self.limits):
+                return
+            yield slice(a, b), self.lattice.sources[a:b] - levels[t], graph.targets[a:b] - levels[t + 1]
 
     def solve(self, active: list[int]) -> list[int] | None:
         """The best labelling under the active primitives; what it violates."""
-        most_cells = min(self.limits.states, MOST_CELLS)
-        new = {p: _Track.of(self, p, most_cells) for p in active if p not in self.tracks}
-        self.tracks.update(new)
         best, limits = self.best, self.limits
-        if not any(new.values()) or best.is_done(limits):
+        added = [not best.is_done(limits) and self._read_along(p) for p in active[self.known :]]
+        self.known = len(active)
+        if not any(added) or best.is_done(limits):
             return None
-        seconds, nodes = limits.seconds - best.seconds, max(0.0, limits.nodes - self.nodes)
-        found = self._problem().solve(replace(limits, seconds=seconds, nodes=nodes))
+        nodes = max(0.0, limits.nodes - self.nodes)
+        found = self.csp.solve(replace(limits, seconds=best.left(limits), nodes=nodes))
         self.nodes += found.certificate.iterations
         best.prove(found.certificate.bound)
         if found.choice is None:
             return None
-        states = self._states(found.choice[: self.lattice.n_tokens])
-        best.offer(states)
-        return violated(best.problem, states)
-
-    def edges(self, t: int) -> tuple[slice, Ints, Ints]:
-        """The edges into token t (n_tokens: END), and the places of their ends among the nodes of a token."""
-        first, levels = self.lattice.graph.first, self.levels
-        here = slice(int(first[levels[t]]), int(first[levels[t + 1]]))
-        after = self.lattice.graph.targets[here] - levels[t + 1]
-        return here, self.lattice.sources[here] - levels[t], after
-
-    def size(self, t: int) -> int:
-        """The values of token t; 1 for the root (−1) and the sink."""
-        return int(self.levels[t + 2] - self.levels[t + 1]) if t < self.lattice.n_tokens else 1
-
-    def _problem(self) -> WCSP:
-        tracks = [track for track in self.tracks.values() if track is not None]
-        length = self.lattice.n_tokens
-        sizes = [self.size(t) for t in range(length)]
-        csp = WCSP(sizes + [len(places) for track in tracks for places in track.places])
-        for t in range(length + 1):
-            here, before, after = self.edges(t)
-            table = np.full((self.size(t - 1), self.size(t)), -np.inf)
-            table[before, after] = self.lattice.graph.gains[here]
-            _add(csp, [(t - 1, 0), (t, 1)], table, length)
-        for number, track in enumerate(tracks):
-            for t in range(length + 1):
-                place = length * (1 + number) + t
-                _add(csp, [(t - 1, 0), (t, 1), (t - 1, 2), (t, 3)], track.table(self, t), length, place - t)
-        return csp
-
-    def _states(self, choice: Ints) -> NDArray[np.int32]:
-        """The states behind the values of the tokens."""
-        nodes = self.levels[1:-1] + choice
-        entering = np.zeros(self.lattice.n_nodes, dtype=np.int32)
+        entering = np.zeros(self.lattice.n_nodes, dtype=np.int32)  # the state of the token before each node
         entering[self.lattice.graph.targets] = self.lattice.steps.state
-        return entering[nodes]
+        return best.offer(entering[self.levels[:-1] + found.choice[: len(self.sizes)]][1:-1])
 
-
-def _add(csp: WCSP, axes: list[tuple[int, int]], table: Floats, length: int, shift: int = 0) -> None:
-    """Add a table whose axes belong to (token, axis); before the first and after the last token there is no
-    variable. Axes from the third on are of automata, whose variables are `shift` further on."""
-    kept = [(t, axis) for t, axis in axes if 0 <= t < length]
-    dropped = tuple(axis for t, axis in axes if not 0 <= t < length)
-    scope = [t + (shift if axis >= 2 else 0) for t, axis in kept]
-    csp.add(scope, table.max(axis=dropped) if dropped else table)
-
-
-@dataclass(frozen=True, eq=False)
-class _Track:
-    """An automaton that reads along, and where it can be after each token."""
-
-    reader: Reader
-    places: list[Ints]  # [T]
-
-    @classmethod
-    def of(cls, model: _Model, p: int, most_cells: float) -> _Track | None:
-        """The automaton of primitive p; None if a table of it would have too many cells."""
-        problem = model.best.problem
+    def _read_along(self, p: int) -> bool:
+        """Add the automaton of a primitive, unless its tables are too large or there is no time for it."""
+        problem, sizes = self.best.problem, self.sizes
         try:
-            reader = Reader.of(model.lattice, problem, problem.charges[p])
+            reader = Reader.of(self.lattice, problem, problem.charges[p])
         except RuleError:
-            return None
-        places = [np.array([reader.start])]
-        for t in range(model.lattice.n_tokens):
-            here, _, _ = model.edges(t)
-            following = np.unique(reader.next[np.ix_(places[-1], np.unique(reader.read[here]))])
-            cells = len(places[-1]) * len(following) * model.size(t - 1) * model.size(t)
-            if cells > most_cells:
-                return None
-            places.append(following)
-        return cls(reader, places[1:])
-
-    def table(self, model: _Model, t: int) -> Floats:
-        """[nodes before, nodes, automaton before, automaton after] of the step into token t, END being one
-        node with one state of the automaton."""
-        here, before, after = model.edges(t)
-        ends = t == len(self.places)
-        old = self.places[t - 1] if t else np.array([self.reader.start])
-        new = np.zeros(1, dtype=np.int64) if ends else self.places[t]
-        read = self.reader.read[here]
-        following = self.reader.next[old][:, read]  # [automaton, edges]
-        place = np.zeros_like(following) if ends else np.searchsorted(new, following)
-        table = np.full((model.size(t - 1), model.size(t), len(old), len(new)), -np.inf)
-        i = np.arange(len(old))[:, None]
-        table[before, after, i, place] = -self.reader.cost[old][:, read]
-        return table
+            return False
+        states, cells = [np.array([reader.start])], [0]
+        for t, (here, _, _) in enumerate(self.steps()):
+            states.append(np.unique(reader.next[np.ix_(states[t], np.unique(reader.read[here]))]))
+            cells.append(sizes[t] * sizes[t + 1] * len(states[t]) * len(states[t + 1]))
+            if cells[-1] > min(self.limits.states, MOST_CELLS):
+                return False
+        if sum(cells) > self.room:
+            return False
+        self.room -= sum(cells)
+        first = len(self.csp.domains)
+        self.csp.domains.update((first + t, range(len(reached))) for t, reached in enumerate(states))
+        for t, (here, before, after) in enumerate(self.steps()):
+            old, new, read = states[t], states[t + 1], reader.read[here]
+            place = np.searchsorted(new, reader.next[old][:, read])  # [automaton before, edges]
+            table = np.full((sizes[t], sizes[t + 1], len(old), len(new)), -np.inf)
+            table[before, after, np.arange(len(old))[:, None], place] = -reader.cost[old][:, read]
+            self.csp.add([t, t + 1, first + t, first + t + 1], table)
+        return True

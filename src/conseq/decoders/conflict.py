@@ -7,29 +7,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.constraints.conflict import conflicts
-from conseq.constraints.program import Program
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates, too_many
 from conseq.decoders.lattice.reader import Reader
-from conseq.decoders.lattice.satisfy import Undecided, satisfy
+from conseq.decoders.lattice.satisfy import Undecided, check_clock, satisfy
+from conseq.dtypes import States
+from conseq.potentials import Potentials
 from conseq.problem import Problem, Status
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()
 HASTY_WIDTH, WIDTH = 100, 2_000
 """Of a plain search, after which nobody is asked where an answer is not needed, or the decoder."""
-PATIENCE = Limits(seconds=10)
-"""For each question that goes to the decoder."""
+PATIENCE = Limits(seconds=20)
+"""For finding out why there is no labelling."""
 
 
 def smallest_conflict(
@@ -39,33 +39,37 @@ def smallest_conflict(
 
     None: there is a labelling that satisfies all of them. An empty list: no rule is to blame, for every
     labelling meets a score of −inf. The decoder is asked which rules can hold together where a plain search
-    does not say; if the limits stop it before it knows, `Undecided` is raised.
+    does not say; if the limits stop it before it knows, `Undecided` is raised, or `TooManyStates`.
     """
-    oracle = Oracle.of(problem, decoder, limits)
+    oracle = Oracle(problem, decoder, limits)
     rules = next(conflicts(oracle.hard, oracle), None)
     return None if rules is None else [problem.program.rules[r] for r in sorted(rules)]
 
 
-@dataclass(frozen=True, eq=False)
 class Oracle:
-    """Decides whether rules can hold together."""
+    """Decides whether hard rules of a problem can hold together."""
 
-    problem: Problem  # all scores 0 or −inf
-    decoder: Decoder
-    limits: Limits
-    hard: frozenset[int]  # the numbers of the hard rules that have primitives
-
-    @classmethod
-    def of(cls, problem: Problem, decoder: Decoder, limits: Limits) -> Oracle:
-        hard = frozenset(c.rule for c in problem.charges if np.isinf(c.penalty))
-        return cls(_without_scores(problem), decoder, limits, hard)
+    def __init__(self, problem: Problem, decoder: Decoder, limits: Limits) -> None:
+        self.problem = replace(problem, potentials=_allowed(problem.potentials))
+        self.decoder, self.limits = decoder, limits
+        self.until = time.perf_counter() + limits.seconds
+        room = limits.room(EDGE)
+        self.lattice = Lattice.of(self.problem.potentials, len(problem.schema), most_edges=room)
+        charges = [c for c in self.problem.charges if np.isinf(c.penalty)]
+        self.hard = frozenset(c.rule for c in charges)
+        if len(charges) * self.lattice.n_edges > limits.room(8, 0.5):
+            raise too_many(room / EDGES_PER_STATE)
+        self.readers = []
+        for charge in charges:
+            check_clock(self.until)
+            self.readers.append((charge.rule, Reader.of(self.lattice, self.problem, charge)))
 
     def holding(self, items: Set[int]) -> frozenset[int] | None:
         """Hard rules that hold together and include the given ones; None if these cannot hold together."""
         try:
             return self._searched(items, WIDTH)
         except Undecided:
-            return self._satisfied(self._decoded(items), items)
+            return self._decoded(items)
 
     def quickly(self, items: Set[int]) -> frozenset[int] | None:
         """The same without the decoder: None also where a short search does not find out."""
@@ -74,50 +78,35 @@ class Oracle:
         except Undecided:
             return None
 
-    def _satisfied(self, states: NDArray[np.int32] | None, items: Set[int]) -> frozenset[int] | None:
+    def _searched(self, items: Set[int], width: int) -> frozenset[int] | None:
+        readers = [reader for rule, reader in self.readers if rule in items]
+        return self._satisfied(satisfy(self.lattice, readers, width, self.until), items)
+
+    def _decoded(self, items: Set[int]) -> frozenset[int] | None:
+        program = self.problem.program
+        penalties = [np.inf if rule in items else 0.0 for rule in range(len(program.rules))]
+        part = replace(self.problem, program=program.with_penalties(penalties))
+        seconds = max(0.0, self.until - time.perf_counter())
+        found = self.decoder.decode(part, limits=replace(self.limits, seconds=seconds))
+        if found.certificate.status is Status.UNKNOWN:
+            raise Undecided("whether the rules can hold together was not decided; raise the limits")
+        return self._satisfied(found.states, items)
+
+    def _satisfied(self, states: States | None, items: Set[int]) -> frozenset[int] | None:
         """The hard rules that a labelling satisfies, the items included, which rounding may lose."""
         if states is None:
             return None
         broken = self.problem.program.rule_of[self.problem.violations(states) > 0]
         return (self.hard - frozenset(broken.tolist())) | items
 
-    def _searched(self, items: Set[int], width: int) -> frozenset[int] | None:
-        readers = [reader for rule, reader in self._readers if rule in items]
-        return self._satisfied(satisfy(self._lattice, readers, width), items)
 
-    def _decoded(self, chosen: Set[int]) -> NDArray[np.int32] | None:
-        program = self.problem.program
-        charges = tuple(c for c in program.charges if c.rule in chosen)
-        part = replace(self.problem, program=replace(program, charges=charges))
-        found = self.decoder.decode(part, limits=self.limits)
-        if found.certificate.status is Status.UNKNOWN:
-            raise Undecided("whether the rules can hold together was not decided; raise the limits")
-        return found.states
-
-    @cached_property
-    def _lattice(self) -> Lattice:
-        return Lattice.of(self.problem.potentials, len(self.problem.schema))
-
-    @cached_property
-    def _readers(self) -> list[tuple[int, Reader]]:
-        hard = [c for c in self.problem.charges if np.isinf(c.penalty)]
-        return [(c.rule, Reader.of(self._lattice, self.problem, c)) for c in hard]
-
-
-def _without_scores(problem: Problem) -> Problem:
-    """The problem of this sequence alone, with 0 for every finite score."""
-    scores = problem.potentials
-    names = ("unary", "pairwise", "start", "end")
-    flat: dict[str, NDArray] = {
-        name: np.where(np.isneginf(getattr(scores, name)), -np.inf, 0.0) for name in names
-    }
-    return Problem(replace(scores, **flat), _one_sequence(problem))
-
-
-def _one_sequence(problem: Problem) -> Program:
-    corpus = problem.program.corpus
-    fits = (corpus.offsets[:-1] == problem.first_token) & (corpus.lengths == problem.n_tokens)
-    return replace(problem.program, corpus=corpus.select(np.flatnonzero(fits)[:1]))
+def _allowed(scores: Potentials) -> Potentials:
+    """The same with 0 for every finite score."""
+    unary, pairwise, start, end = (
+        np.where(np.isneginf(part), -np.inf, 0.0)
+        for part in (scores.unary, scores.pairwise, scores.start, scores.end)
+    )
+    return replace(scores, unary=unary, pairwise=pairwise, start=start, end=end)
 
 
 def explain_infeasible(
@@ -132,7 +121,7 @@ def explain_infeasible(
     sequence = f"sequence {number} (from 0{shown})"
     try:
         rules = smallest_conflict(problem, decoder, limits)
-    except Undecided:
+    except (Undecided, TooManyStates):
         return f"no labelling of {sequence} that satisfies the hard rules was found; drop some of them"
     if rules is None:
         return f"no labelling of {sequence} was found, though there are some; try another decoder"

@@ -12,22 +12,18 @@ cost nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.decoders.base import Limits
 from conseq.decoders.chain.marginals import ChainPosterior, Marginals, marginals
-from conseq.decoders.lattice.lattice import Lattice, TooManyStates
+from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates
 from conseq.decoders.lattice.posterior import Posterior
 from conseq.decoders.lattice.reader import Reader
+from conseq.dtypes import Bools
 from conseq.errors import InfeasibleError
-from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.threads import map_chunks
-
-Floats = NDArray[np.float64]
 
 FOR_SUMS = Limits(states=200_000)
 """Product states of one sequence that sums may run over, unless other limits are given."""
@@ -42,28 +38,31 @@ def constrained_posterior(problem: Problem, limits: Limits = FOR_SUMS) -> Poster
     InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice.
 
     >>> from conseq.constraints import Segments
+    >>> from conseq.potentials import Potentials
     >>> from conseq.schema import Schema
     >>> scores = Potentials.of(np.zeros((3, 2)))
     >>> problem = Problems.of(scores, Schema(["O", "x"], "plain"), [Segments("exactly", 1, "x")])[0]
     >>> constrained_posterior(problem).states[:, 1].round(6)  # xOO OxO OOx xxO Oxx xxx
     array([0.5     , 0.666667, 0.5     ])
     """
-    return _posterior(problem, problem.with_local_constraints, limits, 0)
+    return _posterior(problem, limits, 0)
 
 
-def _posterior(
-    problem: Problem, potentials: Potentials, limits: Limits, i: int, quick: bool = False
-) -> Posterior:
-    """That of sequence i, whose potentials have the local rules in them."""
+def _posterior(problem: Problem, limits: Limits, i: int, quick: bool = False) -> Posterior:
+    """That of sequence i."""
     try:
-        posterior = Posterior.of(_product(problem, potentials, limits.states, quick))
+        posterior = Posterior.of(_product(problem, limits, quick))
     except TooManyStates:
         raise TooManyStates(
             f"sequence {i} (from 0): the rules make more than {limits.states:,} product states, the limit "
-            "for exact probabilities; give fewer rules, or none (--constraints none)"
+            f"for exact probabilities, or take more than {limits.seconds:g} s or {limits.memory:,g} MiB; "
+            "give fewer rules, or none (--constraints none)"
         ) from None
     if posterior.log_partition == -np.inf:
-        raise _infeasible(i)
+        raise InfeasibleError(
+            f"sequence {i} (from 0) has no labelling: each breaks a hard rule or meets a score of -inf; "
+            "drop a hard rule or give it a penalty, or allow more states or steps"
+        )
     return posterior
 
 
@@ -77,12 +76,14 @@ def constrained_marginals_all(
     potentials = problems.with_local_constraints
     if not problems.program.is_nonlocal.any():
         found = marginals(potentials, threads)
-        return Marginals(found.node, found.log_partition + _of_empty(problems))
+        for i in np.flatnonzero(potentials.lengths == 0).tolist():  # which the chain takes for 0
+            found.log_partition[i] = _posterior(problems[i], limits, first + i).log_partition
+        return found
     node, log_partition = np.empty(potentials.unary.shape), np.empty(len(problems))
 
     def work(i: int, _: int) -> None:
         a, b = potentials.bounds(i)
-        found = _posterior(problems[i], potentials[i], limits, first + i)
+        found = _posterior(problems[i], limits, first + i)
         node[a:b], log_partition[i] = found.states, found.log_partition
 
     map_chunks(work, range(len(problems) + 1), threads)
@@ -104,19 +105,20 @@ class SpanProbabilities:
         return len(self.problems)
 
     def __getitem__(self, i: int) -> ChainPosterior | Posterior:
+        potentials = self.problems.with_local_constraints  # of all, which makes those of each quick
         if not self.problems.program.is_nonlocal.any():
-            return ChainPosterior.of(self._potentials, i)
-        return _posterior(self.problems[i], self._potentials[i], self.limits, i, quick=True)
+            return ChainPosterior.of(potentials, i)
+        return _posterior(self.problems[i], self.limits, i, quick=True)
 
-    def forbid(self, steps: NDArray[np.bool_]) -> bool:
+    def forbid(self, steps: Bools) -> bool:
         """Whether no labelling takes any of some steps, [S+1,S+1]; START and END are the last."""
-        pairwise, start, end = (getattr(self._potentials, name) for name in ("pairwise", "start", "end"))
-        parts = (pairwise, steps[:-1, :-1]), (start, steps[-1, :-1]), (end, steps[:-1, -1])
+        scores = self.problems.with_local_constraints
+        parts = (
+            (scores.pairwise, steps[:-1, :-1]),
+            (scores.start, steps[-1, :-1]),
+            (scores.end, steps[:-1, -1]),
+        )
         return all(bool(np.isneginf(scores[..., which]).all()) for scores, which in parts)
-
-    @cached_property
-    def _potentials(self) -> Potentials:
-        return self.problems.with_local_constraints
 
 
 def quick_limits(n_states: int) -> Limits:
@@ -124,41 +126,30 @@ def quick_limits(n_states: int) -> Limits:
     return Limits(states=QUICK_STEPS // n_states)
 
 
-def _product(problem: Problem, potentials: Potentials, most_states: int, quick: bool) -> Lattice:
+def _product(problem: Problem, limits: Limits, quick: bool) -> Lattice:
     """All labellings with all rules charged; first those that make the fewest product states alone."""
     if quick and problem.n_tokens * problem.n_states**2 > QUICK_STEPS:
         raise TooManyStates
-    chain = Lattice.of(potentials, len(problem.schema), most_states=most_states)
+    until = limits.until()
+
+    def charged(lattice: Lattice, p: int) -> Lattice:
+        return Reader.of(lattice, problem, problem.charges[p]).product(limits=limits, until=until)
+
+    most_edges = min(EDGES_PER_STATE * limits.states, limits.room(EDGE))
+    chain = Lattice.of(problem.with_local_constraints, len(problem.schema), most_edges=most_edges)
     alone, expected = [], float(chain.n_nodes)
-    for p, charge in enumerate(problem.charges):
+    for p in range(len(problem.charges)):
         if not problem.program.is_nonlocal[p] and problem.n_tokens:
             continue  # in the scores; but a sequence without tokens has none
-        lattice = Reader.of(chain, problem, charge).product(most_states=most_states)
+        lattice = charged(chain, p)
         if lattice.same_as(chain):
             continue
         alone.append((lattice.n_nodes, p, lattice))
         expected *= lattice.n_nodes / chain.n_nodes
-        if quick and expected > most_states:
+        if quick and expected > limits.states:
             raise TooManyStates
     alone.sort(key=lambda entry: entry[:2])
     product = alone[0][2] if alone else chain
     for _, p, _ in alone[1:]:
-        product = Reader.of(product, problem, problem.charges[p]).product(most_states=most_states)
+        product = charged(product, p)
     return product
-
-
-def _of_empty(problems: Problems) -> Floats:
-    """The scores of sequences without tokens, which the chain takes for 0, [N]."""
-    scores = np.zeros(len(problems))
-    for i in np.flatnonzero(problems.potentials.lengths == 0).tolist():
-        scores[i] = problems[i].score([])
-        if scores[i] == -np.inf:
-            raise _infeasible(i)
-    return scores
-
-
-def _infeasible(i: int) -> InfeasibleError:
-    return InfeasibleError(
-        f"sequence {i} (from 0) has no labelling: each breaks a hard rule or meets a score of -inf; "
-        "drop a hard rule or give it a penalty, or allow more states or steps"
-    )

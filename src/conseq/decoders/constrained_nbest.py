@@ -12,27 +12,36 @@ that may exist, which is widened until n labellings are in it.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.decoders.auto import Auto
 from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violations_of
-from conseq.decoders.lattice.lattice import EDGES_PER_STATE, Lattice, TooManyStates, too_many
+from conseq.decoders.chain.viterbi import viterbi
+from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates
 from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.lattice.search import lowered
-from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND, ShiftedChain
+from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
+from conseq.dtypes import Floats, States
+from conseq.errors import ConseqError
 from conseq.kernels.rounding import rounding
-from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
 
-States = NDArray[np.int32]
-Floats = NDArray[np.float64]
+MOST = 10_000
+"""Labellings of a sequence that may be asked for: each is kept with its scores."""
 
 
-def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> list[Decoding]:
+FIRST_PATHS = 64
+"""Labellings that are ranked at once; more, if that does not take too long."""
+CELL = 40
+"""Bytes for a token of a labelling and the edge that it takes."""
+
+
+def n_best_decodings(
+    problem: Problem, n: int, limits: Limits = NO_LIMITS, hint: States | None = None
+) -> list[Decoding]:
     """The n labellings of highest score, best first, all different (as states); fewer if there are fewer.
 
     The certificate of the k-th bounds the k-th best score: OPTIMAL means that it is proved to be the k-th
@@ -40,55 +49,58 @@ def n_best_decodings(problem: Problem, n: int, limits: Limits = NO_LIMITS) -> li
     are more labellings, the last entry is one without states, of the status UNKNOWN.
 
     >>> from conseq.constraints import Segments
+    >>> from conseq.potentials import Potentials
     >>> from conseq.schema import Schema
     >>> scores = Potentials.of([[0.0, 3.0], [1.0, 0.0], [0.0, 2.0]])
     >>> problem = Problems.of(scores, Schema(["O", "x"], "plain"), [Segments("at most", 1, "x")])[0]
     >>> [(d.labels, d.score, d.certificate.status.name) for d in n_best_decodings(problem, 2)]
     [(['x', 'x', 'x'], 5.0, 'OPTIMAL'), (['x', 'O', 'O'], 4.0, 'OPTIMAL')]
     """
-    return _ranked(problem, problem.with_local_constraints, n, limits)
-
-
-def n_best_all(
-    problems: ProblemBatch, n: int, limits: Limits = NO_LIMITS, threads: int = 1, hint: States | None = None
-) -> list[list[Decoding]]:
-    """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good."""
-    together = problems.with_local_constraints if isinstance(problems, Problems) else None
-
-    def work(i: int, _: int) -> list[Decoding]:
-        a, b = problems.offsets[i : i + 2].tolist()
-        known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
-        problem = problems[i]
-        potentials = problem.with_local_constraints if together is None else together[i]
-        return _ranked(problem, potentials, n, limits, known)
-
-    return map_chunks(work, range(len(problems) + 1), threads)
-
-
-def _ranked(
-    problem: Problem, potentials: Potentials, n: int, limits: Limits, hint: States | None = None
-) -> list[Decoding]:
     if n < 1:
         raise ValueError(f"n is {n}; ask for 1 labelling or more")
+    most = int(min(MOST, limits.room(CELL * (problem.n_tokens + 1))))
+    if n > max(1, most):
+        raise ConseqError(
+            f"the {n} best labellings of {problem.n_tokens:,} tokens are too many; ask for at most {most:,}"
+        )
     ranking = Ranking(problem, min(n, problem.n_states ** min(problem.n_tokens, 62)))
     if problem.n_tokens == 0:
-        empty = np.empty((1, 0), dtype=np.int32)
-        ranking.offer(empty)
+        ranking.offer(np.empty((1, 0), dtype=np.int32))
         ranking.prove(ranking.scores, -np.inf)
         return ranking.decodings(0)
     if hint is not None:
         ranking.offer(hint[None])
-    band = _Band(ranking, potentials, limits)
-    wanted = band.solve([])
-    if wanted is not None:
-        bring_in(wanted, band.solve, limits.iterations)
+    ranking.bounds[:] = viterbi(problem.with_local_constraints).scores[0]
+    band = _Band(ranking, limits)
+    bring_in(band.solve([]) or (), band.solve, limits.iterations)
     if not ranking.settled:
-        rest = replace(limits, seconds=max(0.0, limits.seconds - ranking.seconds))
-        answer = Auto().decode(problem, limits=rest)
+        answer = Auto().decode(problem, limits=limits.after(ranking.seconds))
         if answer.states is not None:
             ranking.offer(answer.states[None])
         ranking.bounds = np.minimum(ranking.bounds, answer.certificate.bound)
     return ranking.decodings(1 + band.rounds)
+
+
+def n_best_all(
+    problems: ProblemBatch,
+    n: int,
+    limits: Limits = NO_LIMITS,
+    threads: int = 1,
+    hint: States | None = None,
+    spent: Floats | None = None,
+) -> list[list[Decoding]]:
+    """`n_best_decodings` of every sequence. A hint [T] is a labelling of each (−1: none) that may be good;
+    `spent` are the seconds [N] that are gone already."""
+    if isinstance(problems, Problems):
+        _ = problems.with_local_constraints  # for all together, which is quicker than for each
+
+    def work(i: int, _: int) -> list[Decoding]:
+        a, b = problems.offsets[i : i + 2].tolist()
+        known = None if hint is None or (hint[a:b] < 0).any() else hint[a:b].astype(np.int32)
+        rest = limits if spent is None else limits.after(float(spent[i]))
+        return n_best_decodings(problems[i], n, rest, known)
+
+    return map_chunks(work, range(len(problems) + 1), threads)
 
 
 @dataclass
@@ -97,8 +109,7 @@ class Ranking:
 
     problem: Problem
     n: int
-    known: dict[bytes, States] = field(default_factory=dict)
-    scores: Floats = field(default_factory=lambda: np.empty(0))  # of the known, falling
+    known: dict[bytes, tuple[float, States]] = field(default_factory=dict)  # with their scores, falling
     bounds: Floats = field(init=False)  # [n]
     begun: float = field(default_factory=time.perf_counter)
 
@@ -110,15 +121,12 @@ class Ranking:
         if not len(labellings):
             return set()
         violations = violations_of(self.problem, labellings)
-        best = {key: (score, self.known[key]) for key, score in zip(self.known, self.scores, strict=True)}
         for row, cost in zip(labellings, self.problem.program.costs(violations), strict=True):
             key = row.tobytes()
-            if key not in best:
-                best[key] = self.problem.potentials.score(row) - float(cost), row
-        feasible = [(key, score, row) for key, (score, row) in best.items() if score > -np.inf]
-        feasible.sort(key=lambda entry: -entry[1])
-        self.known = {key: row for key, _, row in feasible[: self.n]}
-        self.scores = np.array([score for _, score, _ in feasible[: self.n]])
+            if key not in self.known:
+                self.known[key] = self.problem.potentials.score(row) - float(cost), row
+        ranked = sorted(self.known.items(), key=lambda entry: -entry[1][0])[: self.n]
+        self.known = {key: found for key, found in ranked if found[0] > -np.inf}
         return set(self.problem.program.nonlocal_violated(violations.max(axis=0)).tolist())
 
     def prove(self, values: Floats, floor: float) -> None:
@@ -128,14 +136,19 @@ class Ranking:
         self.bounds = np.minimum(self.bounds, bounds)
 
     @property
+    def scores(self) -> Floats:
+        """Of the known, falling."""
+        return np.array([score for score, _ in self.known.values()])
+
+    @property
     def floor(self) -> float:
         """What the n-th best labelling reaches for sure."""
-        return float(self.scores[-1]) if len(self.scores) == self.n else -np.inf
+        return float(self.scores[-1]) if len(self.known) == self.n else -np.inf
 
     @property
     def settled(self) -> bool:
         """Whether it is proved which are the best n, or that there are no more."""
-        count = len(self.scores)
+        count = len(self.known)
         closed = self.bounds[:count] <= self.scores + rounding(self.scores)
         return bool(closed.all()) and bool((self.bounds[count:] == -np.inf).all())
 
@@ -146,7 +159,7 @@ class Ranking:
     def decodings(self, rounds: float) -> list[Decoding]:
         """The answers, and one without a labelling if there may be more than these."""
         seconds = self.seconds
-        rows: list[States | None] = list(self.known.values())
+        rows: list[States | None] = [row for _, row in self.known.values()]
         if len(rows) < self.n and self.bounds[len(rows)] > -np.inf:
             rows.append(None)
         return [
@@ -155,17 +168,17 @@ class Ranking:
         ]
 
 
+@dataclass
 class _Band:
     """The labellings within a band below the bound, which grows until it has n of them."""
 
-    def __init__(self, ranking: Ranking, potentials: Potentials, limits: Limits) -> None:
-        self.ranking, self.limits = ranking, limits
-        self.chain = ShiftedChain.of(ranking.problem, potentials)
-        ranking.prove(np.full(ranking.n, self.chain.bound), self.chain.bound)
-        self.lattice: Lattice | None = None
-        self.charged: set[int] = set()  # the primitives in the lattice
-        self.floor, self.width = -np.inf, FIRST_BAND
-        self.rounds = 0
+    ranking: Ranking
+    limits: Limits
+    width: float = FIRST_BAND
+    floor: float = -np.inf
+    lattice: Lattice | None = None
+    charged: set[int] = field(default_factory=set)  # the primitives in the lattice
+    rounds: int = 0
 
     def solve(self, active: list[int]) -> set[int] | None:
         """The n best labellings under the active primitives; what they violate, None where a limit is met."""
@@ -176,10 +189,12 @@ class _Band:
             except TooManyStates:
                 return None
             self.rounds += 1
-            states, values = lattice.best(ranking.n)
+            states, values, rest = self._best(lattice)
             reached = values >= self.floor
-            ranking.prove(values[reached], self.floor)
+            ranking.prove(values[reached], max(self.floor, rest))
             wanted = ranking.offer(states[reached])
+            if rest > self.floor:
+                return None
             complete = reached.sum() == ranking.n or self.floor <= lowered(ranking.floor)  # -inf included
             if complete or not wanted <= set(active):
                 return wanted
@@ -187,19 +202,34 @@ class _Band:
             self.width = WIDEN * self.width if self.width < WIDEST_BAND else np.inf
         return None
 
+    def _best(self, lattice: Lattice) -> tuple[States, Floats, float]:
+        """As many of the n best paths as there is time for, their scores, and what no other path exceeds."""
+        ranking, k = self.ranking, min(self.ranking.n, FIRST_PATHS)
+        while True:
+            begun = ranking.seconds
+            states, values = lattice.best(k)
+            if k == ranking.n or len(values) < k:
+                return states, values, -np.inf
+            now = ranking.seconds
+            growth = min(
+                8.0, (self.limits.seconds - now) / max(1e-9, now - begun)
+            )  # the time for them grows like k
+            if growth < 2:
+                return states, values, float(values[-1])
+            k = min(int(growth * k), ranking.n)
+
     def _charged(self, active: list[int]) -> Lattice:
         """The lattice of the band with all active primitives in it."""
-        ranking, problem, most = self.ranking, self.ranking.problem, self.limits.states
+        ranking, problem = self.ranking, self.ranking.problem
         if self.lattice is None:
             self.floor = max(lowered(ranking.floor), lowered(float(ranking.bounds[0]) - self.width))
-            n_labels, edges = len(problem.schema), EDGES_PER_STATE * most
-            self.lattice = Lattice.above(self.chain.chain, self.chain.ahead, self.floor, n_labels, edges)
+            edges = min(EDGES_PER_STATE * self.limits.states, self.limits.room(EDGE))
+            self.lattice = Lattice.of(problem.with_local_constraints, len(problem.schema), self.floor, edges)
             self.charged = set()
-            if self.lattice is None:
-                raise too_many(most)
         self.floor = max(lowered(ranking.floor), self.floor)
         penalties = problem.program.penalties  # hard ones first, which leave the fewest labellings
         for p in sorted(set(active) - self.charged, key=lambda p: (penalties[p] < np.inf, p)):
-            self.lattice = Reader.of(self.lattice, problem, problem.charges[p]).product(self.floor, most)
+            reader = Reader.of(self.lattice, problem, problem.charges[p])
+            self.lattice = reader.product(self.floor, self.limits, ranking.begun + self.limits.seconds)
         self.charged.update(active)
         return self.lattice

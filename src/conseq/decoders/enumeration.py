@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits, violations_of
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits, violations_of
+from conseq.dtypes import Floats, States
 from conseq.errors import ConseqError
 from conseq.problem import Decoding, Problem
 
@@ -21,9 +21,7 @@ class Enumerate:
 
     name: ClassVar[str] = "enumerate"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best of all labellings; the first in lexicographic order among equals."""
         best = Best(problem)
         top = -np.inf
@@ -37,7 +35,7 @@ class Enumerate:
         return best.decoding(iterations=1)
 
 
-def labellings(problem: Problem, limits: Limits = NO_LIMITS) -> list[NDArray[np.int32]]:
+def labellings(problem: Problem, limits: Limits = NO_LIMITS) -> list[States]:
     """All labellings in lexicographic order, in pieces [n,T]."""
     size, length = problem.n_states, problem.n_tokens
     total = size**length
@@ -51,7 +49,7 @@ def labellings(problem: Problem, limits: Limits = NO_LIMITS) -> list[NDArray[np.
     return [(piece[:, None] // powers % size).astype(np.int32) for piece in pieces]
 
 
-def all_scores(problem: Problem, states: NDArray[np.int32]) -> NDArray[np.float64]:
+def all_scores(problem: Problem, states: States) -> Floats:
     """Problem.score of many labellings [n,T] of one sequence, [n]."""
     model = np.array([problem.potentials.score(row) for row in states])
     return model - problem.program.costs(violations_of(problem, states))

@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conseq.constraints.base import HARD
-from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits
 from conseq.decoders.chain.viterbi import first_answer
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.rows import add_charge, add_flow, least_violation
 from conseq.decoders.lattice.search import lowered
 from conseq.kernels.rounding import rounding
-from conseq.potentials import Potentials
 from conseq.problem import TOLERANCE, Decoding, Problem
-from conseq.solver import Assembly, Outcome
+from conseq.solver import ENTRY, Assembly, Outcome
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,9 @@ class ILP:
     prune    leave out edges and violations that only labellings below the best score known can have: that of
              the best labelling without the constraints, or of the hint. The answer is the same, but sooner.
 
-    >>> from conseq.schema import Schema
+    >>> from conseq.potentials import Potentials
     >>> from conseq.problem import Problems
+    >>> from conseq.schema import Schema
     >>> scores = Potentials.of([[1.0, 0.0], [0.0, 2.0]])
     >>> ILP().decode(Problems.of(scores, Schema(["a", "b"], "plain"))[0])
     Decoding(a b; score 3, OPTIMAL)
@@ -50,45 +50,48 @@ class ILP:
 
     name: ClassVar[str] = "ilp"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best labelling under all constraints; after `limits.seconds` the best so far with its gap."""
-        best, states = first_answer(problem, hint)
-        if states is None:
+        best, wanted = first_answer(problem, hint)
+        if wanted is None:
             return best.decoding(iterations=1 if problem.n_tokens else 0)
         if not self.prune:  # Viterbi's labelling is for pruning
             best = Best(problem, bound=best.bound, begun=best.begun)
             best.offer(hint)
-        potentials = problem.with_local_constraints
-        nodes = self._solve(best, potentials, True, limits)
+        nodes = self._solve(best, True, limits)
         before = None
         while not self.relax and best.score != before and not _is_settled(best):
             before = best.score  # a better one makes for a smaller program, so that is worth another run
-            nodes += self._solve(best, potentials, False, limits)
+            nodes += self._solve(best, False, limits)
         return best.decoding(iterations=nodes)
 
-    def _solve(self, best: Best, potentials: Potentials, relax: bool, limits: Limits) -> int:
+    def _solve(self, best: Best, relax: bool, limits: Limits) -> int:
         """Improve the labelling and the bound; the number of nodes that HiGHS looked at."""
         known = best.score if self.prune else -np.inf
-        lattice = Lattice.of(potentials, len(best.problem.schema), lowered(known))
+        lattice = Lattice.within(best, lowered(known), limits)
+        if lattice is None:
+            return 0
         best.prove(lattice.best_score)
         if lattice.is_empty:
             return 0
-        answer = self._assembly(best, lattice).solve(limits.seconds - best.seconds, relax, limits.nodes)
+        assembly = self._assembly(best, lattice, limits)
+        answer = assembly.solve(best.left(limits), relax, limits.nodes, limits.room(ENTRY, 0.5))
         if answer.values is not None:
             best.offer(largest_flow(lattice, answer.values[: lattice.n_edges]))
         if answer.outcome is not Outcome.INFEASIBLE or best.states is None:  # else HiGHS met its tolerances
             best.prove(answer.bound)
         return answer.nodes
 
-    def _assembly(self, best: Best, lattice: Lattice) -> Assembly:
+    def _assembly(self, best: Best, lattice: Lattice, limits: Limits) -> Assembly:
+        """The program; a part of it, where there is no time for the whole."""
         assembly = Assembly()
         edges = add_flow(assembly, lattice, lattice.graph.gains)
         room = lattice.best_score - lowered(best.score) if self.prune else np.inf
         for charge in best.problem.charges:
             if charge.penalty == 0 or charge.primitive.is_local:  # the local ones are in the scores
                 continue
+            if not assembly.is_small_enough(best.left(limits), limits.room(ENTRY, 0.5)):
+                return assembly
             if charge.penalty * least_violation(charge.primitive, lattice.n_tokens) > room:
                 charge = charge._replace(penalty=HARD)  # no better labelling can afford to violate it
             add_charge(assembly, lattice, edges, best.problem, charge)

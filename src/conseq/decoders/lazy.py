@@ -7,32 +7,27 @@ Each search looks only at labellings within a band below the bound so far, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits, bring_in, violated
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits, bring_in
 from conseq.decoders.chain.viterbi import first_answer
-from conseq.decoders.lattice.lattice import Lattice, chain_of
-from conseq.decoders.lattice.search import LatticeSearch, Workspace, lowered
+from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates, chain_of
+from conseq.decoders.lattice.search import LatticeSearch, lowered
 from conseq.decoders.lattice.tracked import Primitives
-from conseq.kernels import lattice as lattice_kernel
-from conseq.kernels import softdd
-from conseq.kernels.lattice import Chain
+from conseq.dtypes import Floats
+from conseq.kernels.lattice import Chain, chain_completions
+from conseq.kernels.softdd import shifted_chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem
-
-Floats = NDArray[np.float64]
 
 FIRST_BAND = 4.0
 """How far below the upper bound labellings are looked for at first; then twice as far, and so on."""
 WIDEN = 2.0
 WIDEST_BAND = 1e4
-EDGES_PER_STATE = 16
-"""Edges of a lattice are kept in a few bytes each, product states in many."""
 SHARES = (1.0, 0.5, 0.25)
 """How much of the way towards better multipliers is tried."""
 
@@ -43,16 +38,12 @@ class Lazy:
 
     name: ClassVar[str] = "lazy"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best labelling, or the best found within the limits and its gap."""
-        best, states = first_answer(problem, hint)
-        if states is None:
+        best, wanted = first_answer(problem, hint)
+        if wanted is None:
             return best.decoding(iterations=1 if problem.n_tokens else 0)
-        runs = refine(
-            best, ShiftedChain.of(problem, problem.with_local_constraints), violated(problem, states), limits
-        )
+        runs = refine(best, ShiftedChain.of(problem, problem.with_local_constraints), wanted, limits)
         return best.decoding(iterations=1 + runs)
 
 
@@ -63,40 +54,26 @@ class ShiftedChain:
 
     problem: Problem
     potentials: Potentials  # of the sequence, with the local constraints in them
-    chain: Chain  # the same, shifted
     multipliers: Floats  # [R], of all sums of the program
-    primitives: Primitives
-    workspace: Workspace = field(default_factory=Workspace)
 
     @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        potentials: Potentials,
-        multipliers: Floats | None = None,
-        primitives: Primitives | None = None,
-        workspace: Workspace | None = None,
-    ) -> ShiftedChain:
-        """Primitives and workspace may be shared by all searches of one thread."""
-        primitives = Primitives.of(problem.program) if primitives is None else primitives
-        given = primitives.no_multipliers if multipliers is None else multipliers
-        chain = chain_of(potentials)
-        if given.any():
-            scores, effects = softdd.Scores(*chain[:4]), primitives.effects(potentials)
-            shifted = softdd.shifted_chain(scores, problem.program.arrays.sums, effects, given)
-            chain = Chain(*shifted, chain.kind, chain.label_of)
-        return cls(problem, potentials, chain, given, primitives, workspace or Workspace())
+    def of(cls, problem: Problem, potentials: Potentials) -> ShiftedChain:
+        """The chain as it is."""
+        return cls(problem, potentials, np.zeros(problem.program.n_linear))
 
-    def shifted(self, multipliers: Floats) -> ShiftedChain:
-        """The same chain, shifted by other multipliers."""
-        return ShiftedChain.of(self.problem, self.potentials, multipliers, self.primitives, self.workspace)
+    @cached_property
+    def chain(self) -> Chain:
+        """The scores of the potentials, shifted."""
+        chain, program = chain_of(self.potentials), self.problem.program
+        if not self.multipliers.any():
+            return chain
+        effects = Primitives.of(program).effects(self.potentials)
+        return Chain(*shifted_chain(chain, program.arrays.sums, effects, self.multipliers))
 
     @cached_property
     def ahead(self) -> Floats:
         """What labels can add after each token, [L,S]."""
-        ahead = np.empty(self.chain.unary.shape)
-        lattice_kernel.chain_completions(self.chain, ahead)
-        return ahead
+        return chain_completions(self.chain)
 
     @cached_property
     def bound(self) -> float:
@@ -106,22 +83,20 @@ class ShiftedChain:
     @cached_property
     def constant(self) -> float:
         """What the multipliers give back at the limits: Σ λ · limit."""
-        return float(self.multipliers @ self.primitives.all_limits(len(self.ahead)))
+        limits = Primitives.of(self.problem.program).all_limits(len(self.ahead))
+        return float(self.multipliers @ limits)
 
-    def search(self, floor: float, most_edges: float, until: float) -> LatticeSearch | None:
-        """A search among the labellings of at least `floor`; None if their lattice has too many edges."""
+    def search(self, floor: float, most_edges: float, until: float) -> LatticeSearch:
+        """A search among the labellings of at least `floor`; TooManyStates if these have too many edges."""
         n_labels = len(self.problem.schema)
         lattice = Lattice.above(self.chain, self.ahead, floor - self.constant, n_labels, most_edges)
-        if lattice is None:
-            return None
-        return LatticeSearch(
-            lattice, self.problem, self.primitives, floor, self.multipliers, self.workspace, until
-        )
+        return LatticeSearch(lattice, self.problem, self.multipliers, floor, until)
 
     def towards(self, multipliers: Floats) -> tuple[ShiftedChain, int]:
         """The chain shifted towards multipliers that are good in a lattice, if its bound falls; the runs."""
         for tries, share in enumerate(SHARES, start=1):
-            moved = self.shifted(self.multipliers + share * (multipliers - self.multipliers))
+            between = self.multipliers + share * (multipliers - self.multipliers)
+            moved = replace(self, multipliers=between)
             if moved.bound < self.bound:
                 return moved, tries
         return self, len(SHARES)
@@ -139,7 +114,7 @@ def refine(
 
     Leaves in `best` the optimum, or where a limit stopped it the best labelling and the bound so far.
     """
-    search = _Widening(best, chain, limits, edges_per_state * limits.states)
+    search = _Widening(best, chain, limits, min(edges_per_state * limits.states, limits.room(EDGE)))
     if not first and not best.settled:
         first = search.solve([]) or []
     bring_in(first, search.solve, limits.iterations)
@@ -168,19 +143,18 @@ class _Widening:
         self.runs = max(1, self.runs)
         while not best.is_done(limits) and self.rounds < limits.iterations:
             self.rounds += 1
-            search = self.lattice = self.lattice or self._lattice()
-            if search is None:
+            try:
+                search = self.lattice = self.lattice or self._lattice()
+            except TooManyStates:
                 return None
             tracked = sorted({*active, *np.flatnonzero(self.chain.multipliers).tolist()})
-            found = search.best(tracked, best.score, limits.states)
+            found = search.best(tracked, best.score, limits)
             self.work += found.work
             if found.met is not None:
                 best.offer(search.lattice.states_of(found.met))
             if found.path is not None:
                 best.prove(found.value)
-                states = search.lattice.states_of(found.path)
-                best.offer(states)
-                return violated(best.problem, states)
+                return best.offer(search.lattice.states_of(found.path))
             if not found.is_exhaustive:
                 best.prove(max(found.value, search.floor))
                 return None
@@ -188,13 +162,12 @@ class _Widening:
             self._widen(search, found.multipliers)
         return None
 
-    def _lattice(self) -> LatticeSearch | None:
+    def _lattice(self) -> LatticeSearch:
         best, limits = self.best, self.limits
         best.prove(self.chain.bound)
         floor = max(best.score, best.bound - self.width)
         search = self.chain.search(lowered(floor), self.most_edges, best.begun + limits.seconds)
-        if search is not None:
-            self.work += search.lattice.n_nodes * self.chain.potentials.n_states
+        self.work += search.lattice.n_nodes * self.chain.potentials.n_states
         return search
 
     def _widen(self, search: LatticeSearch, multipliers: Floats | None) -> None:

@@ -11,29 +11,28 @@ Problem ─→ Lattice of the band ─┬─→ Pareto fronts of the rules that 
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.constraints.primitives import Linear
 from conseq.constraints.relaxation import shifted
-from conseq.decoders.base import NO_LIMITS, Limits, bring_in, violated
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits, bring_in
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.ilp import largest_flow
-from conseq.decoders.lattice.lattice import Lattice
+from conseq.decoders.lattice.lattice import Lattice, TooManyStates, most_edges
 from conseq.decoders.lattice.pareto import Found, at_most, cheapest
-from conseq.decoders.lattice.reader import Reader
+from conseq.decoders.lattice.reader import MOST_CELLS, Reader
 from conseq.decoders.lattice.rows import add_charge, add_flow
+from conseq.dtypes import Floats
 from conseq.errors import ConseqError
 from conseq.kernels.rounding import rounding
 from conseq.problem import TOLERANCE, Decoding, Problem
-from conseq.solver import Answer, Assembly, Outcome
+from conseq.solver import ENTRY, Answer, Assembly, Outcome
 
-Floats = NDArray[np.float64]
 METHODS = ("auto", "search", "ilp")
 EDGES = -1
 """Stands for the soft local constraints among the primitives that are brought in."""
@@ -75,41 +74,35 @@ class TwoStage:
         if self.method not in METHODS:
             raise ConseqError(f"there is no method {self.method!r}; give one of {', '.join(METHODS)}")
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The labelling of the second stage; within the limits the cheapest found."""
+        band = Band(problem, limits=limits)
         best = viterbi(problem.potentials)
-        band = Band.of(problem, self.tau, float(best.scores[0]))
-        if band.top > -np.inf:
+        band.bound = top = float(best.scores[0])
+        if top > -np.inf:
+            band.floor = top - (1 - self.tau) * abs(top) - rounding(top)  # a little more for rounding
             band.offer(best.states)
             band.offer(hint)
-        if band.is_settled or band.lattice.is_empty:
-            return band.decoding(proved=True)
-        proved = self.method != "ilp" and search(band, limits)
+        try:
+            proved = band.settled or band.lattice.is_empty
+        except TooManyStates:
+            return band.answer(proved=False)
+        if not proved and self.method != "ilp":
+            proved = search(band)
         if not proved and self.method != "search":
-            proved = solve(band, limits)
-        return band.decoding(proved)
+            proved = solve(band)
+        return band.answer(proved)
 
 
 @dataclass
-class Band:
-    """The labellings of model score ≥ floor, and the best of them so far."""
+class Band(Best):
+    """The labellings of model score ≥ floor, and the best of them so far: `score` is the model's, and `bound`
+    is Z*."""
 
-    problem: Problem
-    top: float  # Z*
-    floor: float
-    states: NDArray[np.int32] | None = None
+    limits: Limits = NO_LIMITS
+    floor: float = -np.inf
     cost: float = np.inf
-    score: float = -np.inf  # the model's, not `Problem.score`
     work: float = 1.0
-    begun: float = field(default_factory=time.perf_counter)
-
-    @classmethod
-    def of(cls, problem: Problem, tau: float, top: float) -> Band:
-        """The band that tau allows below the best score, a little more for rounding."""
-        floor = top - (1 - tau) * abs(top) - rounding(top) if top > -np.inf else top
-        return cls(problem, top, floor)
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -117,22 +110,24 @@ class Band:
         problem, charges = self.problem, enumerate(self.problem.charges)
         hard = {p: c.penalty for p, c in charges if c.primitive.is_local and np.isinf(c.penalty)}
         potentials = shifted(problem.potentials, problem.program, hard, problem.first_token)
-        return Lattice.of(potentials, len(problem.schema), self.floor)
+        edges = most_edges(self.limits, self.left(self.limits))
+        return Lattice.of(potentials, len(problem.schema), self.floor, edges)
 
     @property
-    def is_settled(self) -> bool:
+    def settled(self) -> bool:
         """Whether no second stage is needed: there is at most one labelling, or the best costs nothing."""
-        single = self.top == -np.inf or self.problem.n_tokens == 0
-        return single or (self.cost == 0 and self.score >= self.top)
+        single = self.bound == -np.inf or self.problem.n_tokens == 0
+        return single or (self.cost == 0 and self.score >= self.bound)
 
-    def offer(self, states: ArrayLike | None) -> None:
-        """Keep the labelling if it is within the band and better than the one before."""
+    def offer(self, states: ArrayLike | None) -> list[int]:
+        """Keep the labelling if it is within the band and better than the one before; what it violates."""
         if states is None:
-            return
-        score = self.problem.potentials.score(states)
-        cost = self.problem.cost(self.problem.violations(states))
+            return []
+        violations = self.problem.violations(states)
+        score, cost = self.problem.potentials.score(states), self.problem.cost(violations)
         if score >= self.floor and self.is_better(cost, score):
             self.states, self.cost, self.score = np.array(states, dtype=np.int32), cost, score
+        return self.problem.program.nonlocal_violated(violations).tolist()
 
     def is_better(self, cost: float, score: float) -> bool:
         """Whether a labelling of this cost and score would be better than the best so far."""
@@ -149,44 +144,41 @@ class Band:
                 costs += charge.penalty * self.lattice.amounts(self.problem, linear)
         return costs
 
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.begun
-
-    def decoding(self, proved: bool) -> Decoding:
+    def answer(self, proved: bool) -> Decoding:
         found = -np.inf if self.states is None else self.problem.score(self.states)
         single = self.problem.n_tokens == 0  # one labelling, which is its own bound
-        bound = found if single or (proved and self.states is not None) else self.top
-        return Decoding.of(self.problem, self.states, bound, iterations=self.work, seconds=self.seconds)
+        if single or (proved and self.states is not None):
+            self.bound = found
+        return self.decoding(self.work)
 
 
 # ── search ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def search(band: Band, limits: Limits) -> bool:
+def search(band: Band) -> bool:
     """Find the best labelling; whether it is proved."""
     readers: dict[int, Reader] = {}
-    proved, least = False, 0.0
+    proved, least, limits = False, 0.0, band.limits
 
     def solve(active: list[int]) -> list[int] | None:
         nonlocal proved, least
         for p in active:
             if p not in readers:
+                cells = band.lattice.n_edges * len(readers)
+                if band.seconds >= limits.seconds or cells > min(MOST_CELLS, limits.room(8)):
+                    return None
                 readers[p] = _reader(band, p)
-        found = _rising(band, list(readers.values()), least, limits)
+        found = _rising(band, list(readers.values()), least)
         if not found.is_complete:
             return None
         if found.states is None or not band.is_better(found.cost, found.score):
             proved = True
             return None
-        band.offer(found.states)
-        least = found.cost
-        more = violated(band.problem, found.states)
+        least, more = found.cost, band.offer(found.states)
         proved = not set(more) - readers.keys()
         return more
 
-    more = [] if band.states is None else violated(band.problem, band.states)
-    bring_in([EDGES, *more], solve, limits.iterations)
+    bring_in([EDGES, *band.offer(band.states)], solve, limits.iterations)
     return proved
 
 
@@ -199,14 +191,14 @@ def _reader(band: Band, p: int) -> Reader:
     return Reader(band.lattice, symbols.reshape(-1).astype(np.int64), stay, values[None], 0)
 
 
-def _rising(band: Band, readers: list[Reader], least: float, limits: Limits) -> Found:
+def _rising(band: Band, readers: list[Reader], least: float) -> Found:
     """The cheapest labelling, looked for under a low ceiling first, which keeps the fronts small."""
     ceiling = max(least, sum(float(reader.minimum_remaining[0, reader.start]) for reader in readers))
-    deadline = band.begun + limits.seconds
+    limits, deadline = band.limits, band.begun + band.limits.seconds
     while True:
         highest = at_most(band.cost)
         ceiling = min(at_most(ceiling), highest)
-        found = cheapest(band.lattice, readers, band.floor, ceiling, limits.states, deadline)
+        found = cheapest(band.lattice, readers, band.floor, ceiling, limits, deadline)
         band.work += 1
         if found.states is not None or not found.is_complete or found.cost > highest or found.cost == np.inf:
             return found
@@ -216,30 +208,34 @@ def _rising(band: Band, readers: list[Reader], least: float, limits: Limits) -> 
 # ── integer program ─────────────────────────────────────────────────────────────────────────────
 
 
-def solve(band: Band, limits: Limits) -> bool:
+def solve(band: Band) -> bool:
     """Find the best labelling by two integer programs, for the cost and then for the score; whether it is
     proved.
 
     The rows for the band and for the cost are looser than HiGHS' tolerances, for with tighter ones it has
     called feasible programs infeasible. A labelling that needs this is not taken, and nothing is proved then.
     """
-    assembly = Assembly()
+    assembly, limits = Assembly(), band.limits
     edges = add_flow(assembly, band.lattice, -band.edge_costs())
     for charge in band.problem.charges:
+        if not assembly.is_small_enough(band.left(limits), limits.room(ENTRY, 0.5)):
+            return False
         if charge.penalty > 0 and not charge.primitive.is_local:
             add_charge(assembly, band.lattice, edges, band.problem, charge)
     _add_row(assembly, band.lattice.graph.gains, band.floor)
-    answer = _run(band, assembly, limits)
+    answer = _run(band, assembly)
     if answer.outcome is not Outcome.SOLVED or not _meet(-band.cost, answer.bound):
         return answer.outcome is Outcome.INFEASIBLE and band.states is None
     _add_row(assembly, np.concatenate(assembly.gain), -band.cost)
     assembly.maximise(band.lattice.graph.gains)
-    answer = _run(band, assembly, limits)
+    answer = _run(band, assembly)
     return answer.outcome is Outcome.SOLVED and _meet(band.score, answer.bound)
 
 
-def _run(band: Band, assembly: Assembly, limits: Limits) -> Answer:
-    answer = assembly.solve(limits.seconds - band.seconds, nodes=limits.nodes)
+def _run(band: Band, assembly: Assembly) -> Answer:
+    limits = band.limits
+    room = limits.room(ENTRY, 0.5)
+    answer = assembly.solve(band.left(limits), nodes=limits.nodes, most_entries=room)
     band.work += answer.nodes
     if answer.values is not None:
         band.offer(largest_flow(band.lattice, answer.values[: band.lattice.n_edges]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conseq.errors import TemplateError
-from conseq.features.sources import Source
+from conseq.features.sources import Source, whole
 from conseq.features.templates import Part, Template, check_offset
 
 _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
@@ -42,7 +42,10 @@ def parse_crfpp(text: str, columns: Sequence[str], *, path: str | Path = "templa
             continue
         place = f"{path}:{number}"
         if line[0] == "B":
-            _refuse_token_transitions(line, place)
+            if "%" in line:
+                raise TemplateError(
+                    f"{place}: B lines that look at tokens are not supported; write a plain B"
+                )
             transitions = True
         elif line[0] == "U":
             _refuse_shared_id(line, place, number, seen)
@@ -52,11 +55,6 @@ def parse_crfpp(text: str, columns: Sequence[str], *, path: str | Path = "templa
     if not templates:
         raise TemplateError(f"{path}: no U line in the template file; write lines like U00:%x[0,0]")
     return CrfppTemplates(tuple(templates), transitions)
-
-
-def _refuse_token_transitions(line: str, place: str) -> None:
-    if "%" in line:
-        raise TemplateError(f"{place}: B lines that look at tokens are not supported; write a plain B")
 
 
 def _refuse_shared_id(line: str, place: str, number: int, seen: dict[str, int]) -> None:
@@ -76,15 +74,15 @@ def _template(line: str, columns: Sequence[str], place: str) -> Template:
         raise TemplateError(f"{place}: {line!r} has a macro that is not of the form %x[row,column]")
     parts = []
     for row, column in _MACRO.findall(line):
-        if int(column) >= len(columns):
+        if whole(column) >= len(columns):
             raise TemplateError(
                 f"{place}: column {column} in {line!r}, but the data has only the columns 0 to "
                 f"{len(columns) - 1} before the label"
             )
         try:
-            check_offset(int(row))
+            check_offset(whole(row))
         except TemplateError as error:
             raise TemplateError(f"{place}: {error}") from None
-        name = "" if int(column) == 0 else columns[int(column)]
-        parts.append(Part(Source("value", "", name), int(row)))
+        name = "" if whole(column) == 0 else columns[whole(column)]
+        parts.append(Part(Source("value", "", name), whole(row)))
     return Template(tuple(parts) or (Part(Source("bias"), 0),))

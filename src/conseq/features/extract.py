@@ -12,20 +12,20 @@ representative token; strings are touched once per distinct string.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.corpus import Bags, Corpus
+from conseq.corpus import Bags, Column, Corpus, counted, ends
 from conseq.features.codes import Part as CodedPart
-from conseq.features.codes import TupleIndex, number
+from conseq.features.codes import TupleIndex
 from conseq.features.design import Design, Rows, dense_rows, stack
-from conseq.features.sources import COMPUTED, Memory, Source
+from conseq.features.sources import Memory, Source
 from conseq.features.templates import Part, Template, parse_templates
-from conseq.kernels.index import factorise
 from conseq.vocabulary import Vocabulary
 
 MERGE = 4
@@ -42,6 +42,11 @@ class Group:
     key: tuple[Part, ...]
     templates: tuple[int, ...]
 
+    @classmethod
+    def of(cls, numbers: Sequence[int], templates: Sequence[Template]) -> Group:
+        """The group of the templates with these numbers."""
+        return cls(reduced([part for i in numbers for part in templates[i].parts]), tuple(numbers))
+
 
 _Rows = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The row of each token, and a representative token of each row."""
@@ -57,41 +62,34 @@ class _View:
     Views of corpora that share their vocabularies may share their tables.
     """
 
-    def __init__(
-        self, corpus: Corpus, memory: Memory, reach: int, tables: dict[Source, _Table] | None = None
-    ) -> None:
+    def __init__(self, corpus: Corpus, memory: Memory, reach: int, tables: dict[Source, _Table]) -> None:
         self.corpus, self.memory, self.reach = corpus, memory, reach
         self.tokens = np.arange(corpus.n_tokens)
-        self._first = np.repeat(corpus.offsets[:-1], corpus.lengths)
-        self._last = np.repeat(corpus.offsets[1:] - 1, corpus.lengths)
-        self._raw: dict[Source, tuple[NDArray[np.int32], Vocabulary]] = {}
-        self._tables = {} if tables is None else tables
+        self._first, self._end = ends(corpus)
+        self._raw: dict[Source, Column] = {}
+        self._tables = tables
         self._groups: dict[Group, _Rows] = {}
 
-    def raw(self, source: Source) -> tuple[NDArray[np.int32], Vocabulary]:
-        """The column a source is a function of: ids[T] and what they stand for."""
+    def raw(self, source: Source) -> Column:
+        """The column a source is a function of."""
         if source not in self._raw:
-            if source.computed:
-                column = COMPUTED[source.name](self.corpus, source.argument, self.memory)
-            else:
-                column = source.column_of(self.corpus)
-            self._raw[source] = column.ids, column.vocabulary
+            self._raw[source] = source.raw_column(self.corpus, self.memory)
         return self._raw[source]
 
     def key(self, part: Part, tokens: NDArray) -> CodedPart:
         """The raw value a part is a function of: 0 nothing, 1 … an id, then `_B-1` …, then `_B+1` …"""
-        ids, vocabulary = self.raw(part.source)
-        before = len(vocabulary) + 1
+        column = self.raw(part.source)
+        ids, before = column.ids, len(column.vocabulary) + 1
         radix = before + 2 * self.reach
         if part.offset == 0:
             return ids[tokens] + 1, radix
         where = tokens + part.offset
         if part.offset < 0:
-            beyond, code = self._first[tokens] - where, before
+            beyond, code = self._first[tokens] - where - 1, before
         else:
-            beyond, code = where - self._last[tokens], before + self.reach
+            beyond, code = where - self._end[tokens], before + self.reach
         inside = np.clip(where, 0, max(0, len(ids) - 1))
-        return np.where(beyond > 0, code + beyond - 1, ids[inside] + 1).astype(np.int32), radix
+        return np.where(beyond >= 0, code + beyond, ids[inside] + 1).astype(np.int32), radix
 
     def value(self, part: Part, vocabulary: Vocabulary, tokens: NDArray) -> CodedPart:
         """The value of a part: an id of the source's vocabulary, then the boundary marks; −1 absent."""
@@ -100,31 +98,22 @@ class _View:
 
     def _table(self, source: Source, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """Raw key → value."""
-        _, raw = self.raw(source)
+        raw = self.raw(source).vocabulary
         known, table = self._tables.get(source, (None, None))
         if table is None or known is not raw:
-            values = list(raw) if source.computed else source.derive(raw, self.memory)
             marks = np.arange(len(vocabulary), len(vocabulary) + 2 * self.reach)
-            coded = vocabulary.encode(values)  # type: ignore[arg-type]  # None is in no vocabulary
+            coded = vocabulary.encode(source.derive(raw, self.memory))  # type: ignore[arg-type]  # None is in none
             table = np.concatenate([[-1], coded, marks]).astype(np.int32)
             self._tables[source] = raw, table
         return table
 
     def values(self, source: Source) -> list[str]:
         """The values a source takes in the corpus, not all of them distinct."""
-        ids, raw = self.raw(source)
-        used = np.bincount(ids + 1, minlength=len(raw) + 1)[1:] > 0
-        names = [name for name, here in zip(raw, used, strict=True) if here]
-        values = names if source.computed else source.derive(names, self.memory)
-        return [v for v in values if v is not None]
+        used, _ = counted(self.raw(source))
+        return [v for v in source.derive(used, self.memory) if v is not None]
 
-    def rows(
-        self, key: Sequence[Part], vocabularies: Mapping[Source, Vocabulary], tokens: NDArray | None = None
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Number the distinct keys: row of each token, and a representative token of each row."""
-        tokens = self.tokens if tokens is None else tokens
-        if not key:
-            return np.zeros(len(tokens), dtype=np.int32), np.zeros(min(1, len(tokens)), dtype=np.int32)
+    def rows(self, key: Sequence[Part], vocabularies: Mapping[Source, Vocabulary], tokens: NDArray) -> _Rows:
+        """Number the distinct keys."""
         parts = []
         for part in key:
             if part.source.raw:
@@ -132,12 +121,13 @@ class _View:
             else:
                 values, radix = self.value(part, vocabularies[part.source], tokens)
                 parts.append((values + 1, radix + 1))
-        return number(parts)
+        _, row_of, first = TupleIndex.learn(parts)
+        return row_of, first
 
     def group(self, group: Group, vocabularies: Mapping[Source, Vocabulary]) -> _Rows:
         """The rows of a group."""
         if group not in self._groups:
-            self._groups[group] = self.rows(group.key, vocabularies)
+            self._groups[group] = self.rows(group.key, vocabularies, self.tokens)
         return self._groups[group]
 
 
@@ -146,30 +136,28 @@ class _Draft:
     """A group in the making: its rows on a sample of the tokens, and how many all tokens would give."""
 
     templates: list[int]
-    key: tuple[Part, ...]
     row_of: NDArray[np.int32]
     first: NDArray[np.int32]
-    expected: float
+    n_tokens: int
+
+    @cached_property
+    def expected(self) -> float:
+        """Distinct keys grow like Tᵝ (Heaps' law); β is read off the two halves of the sample."""
+        rows, n_sample = len(self.first), len(self.row_of)
+        half = int((self.first < n_sample // 2).sum())
+        growth = np.log2(rows / half) if half else 0.0
+        return float(rows * (self.n_tokens / max(1, n_sample)) ** growth)
 
     @property
     def work(self) -> float:
         """Attributes of all rows."""
         return self.expected * len(self.templates)
 
-    def joined(self, other: _Draft, n_tokens: int) -> _Draft:
+    def joined(self, other: _Draft) -> _Draft:
         """This group and another one as one."""
         sizes = [(d.row_of, max(1, len(d.first))) for d in (self, other)]
-        row_of, first = number(sizes)
-        key = _reduced(self.key + other.key)
-        expected = _expected_rows(first, len(row_of), n_tokens)
-        return _Draft(self.templates + other.templates, key, row_of, first, expected)
-
-
-def _expected_rows(first: NDArray[np.int32], n_sample: int, n_tokens: int) -> float:
-    """Distinct keys grow like Tᵝ (Heaps' law); β is read off the two halves of the sample."""
-    rows, half = len(first), int((first < n_sample // 2).sum())
-    growth = np.log2(rows / half) if half else 0.0
-    return float(rows * (n_tokens / max(1, n_sample)) ** growth)
+        _, row_of, first = TupleIndex.learn(sizes)
+        return _Draft(self.templates + other.templates, row_of, first, self.n_tokens)
 
 
 def _plan(
@@ -181,25 +169,24 @@ def _plan(
     group to which it adds least work, unless a group of its own costs less.
     """
     sample = view.tokens[:SAMPLE]
-    single = []
-    for i, template in enumerate(templates):
-        row_of, first = view.rows(template.parts, vocabularies, sample)
-        expected = _expected_rows(first, len(sample), total)
-        single.append(_Draft([i], _reduced(template.parts), row_of, first, expected))
+    single = [
+        _Draft([i], *view.rows(template.parts, vocabularies, sample), total)
+        for i, template in enumerate(templates)
+    ]
     groups: list[_Draft] = []
     for draft in sorted(single, key=lambda d: -d.expected):
         apart = total / MERGE + draft.work
         homes = [g for g in groups if max(g.expected, draft.expected) <= apart]
-        unions = [(group.joined(draft, total), group) for group in homes]
+        unions = [(group.joined(draft), group) for group in homes]
         union, home = min(unions, key=lambda u: u[0].work - u[1].work, default=(draft, None))
         if home is None or union.work - home.work > apart:
             groups.append(draft)
         else:
             groups[groups.index(home)] = union
-    return tuple(Group(d.key, tuple(sorted(d.templates))) for d in groups)
+    return tuple(Group.of(sorted(draft.templates), templates) for draft in groups)
 
 
-def _reduced(parts: Sequence[Part]) -> tuple[Part, ...]:
+def reduced(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Without the parts that are functions of others: of the whole value at the same place, or constant."""
     whole = {(p.source.column, p.offset) for p in parts if p.source.raw}
     kept = dict.fromkeys(
@@ -230,7 +217,7 @@ class FeatureExtractor:
     ) -> tuple[FeatureExtractor, Design]:
         """The attributes that occur at least `min_count` times, and the design of the corpus itself."""
         wanted = parse_templates(templates)
-        view = _View(corpus, Memory.of([corpus], lexicons or {}), _reach(wanted))
+        view = _View(corpus, Memory.of([corpus], lexicons or {}), _reach(wanted), {})
         extractor = cls._learned([view], wanted, corpus.n_tokens, min_count)
         return extractor, extractor._design(view)
 
@@ -245,7 +232,7 @@ class FeatureExtractor:
     ) -> FeatureExtractor:
         """The attributes of all the corpora, which are gone through several times and one at a time."""
         wanted = parse_templates(templates)
-        views = _Views(corpora, Memory.of(corpora, lexicons or {}), _reach(wanted))
+        views = _views(corpora, Memory.of(corpora, lexicons or {}), _reach(wanted))
         return cls._learned(views, wanted, sum(corpus.n_tokens for corpus in corpora), min_count)
 
     @classmethod
@@ -265,7 +252,8 @@ class FeatureExtractor:
                 for i in group.templates:
                     parts = [view.value(p, vocabularies[p.source], first) for p in templates[i].parts]
                     found[i].add(parts, tokens)
-            bags.update(_bag_counts(view.corpus.bags))
+            if view.corpus.bags is not None:
+                bags.update(dict(zip(*counted(view.corpus.bags), strict=True)))
             memory = view.memory
         bag = Vocabulary(name for name, n in bags.items() if n >= min_count)
         indexes = tuple(each.index(min_count) for each in found)
@@ -273,16 +261,16 @@ class FeatureExtractor:
 
     def design(self, corpus: Corpus) -> Design:
         """The design of another corpus over the attributes known; unknown ones are left out."""
-        return self._design(_View(corpus, self.memory, self.reach))
+        return self._design(_View(corpus, self.memory, self.reach, {}))
 
     def designs(self, corpora: Iterable[Corpus]) -> Iterable[Design]:
         """The designs of corpora that share their vocabularies, one at a time; can be gone through again."""
-        return _Designs(self, _Views(corpora, self.memory, self.reach))
+        return _Each(self._design, _views(corpora, self.memory, self.reach))
 
     def _design(self, view: _View) -> Design:
         groups = [self._group(view, g, *view.group(g, self.vocabularies)) for g in self.groups]
-        if len(self.bag):
-            groups.append(self._bag_rows(view.corpus))
+        if len(self.bag) and view.corpus.bags is not None:
+            groups.append(self._bag_rows(view.corpus.bags))
         return stack(groups, view.corpus.n_tokens, self.n_attributes)
 
     def _group(self, view: _View, group: Group, row_of: NDArray[np.int32], first: NDArray[np.int32]) -> Rows:
@@ -293,17 +281,13 @@ class FeatureExtractor:
             table[:, k] = np.where(ids >= 0, ids + self.bases[i], -1)
         return dense_rows(row_of, table)
 
-    def _bag_rows(self, corpus: Corpus) -> Rows:
+    def _bag_rows(self, bags: Bags) -> Rows:
         """Each token is a row of its own, with the known attributes of its bag."""
-        n = corpus.n_tokens
-        if corpus.bags is None:
-            return dense_rows(np.arange(n, dtype=np.int32), np.empty((n, 0), dtype=np.int32))
-        bags = corpus.bags
         ids = self.bag.encode(bags.vocabulary)[bags.ids]
         known = ids >= 0
         indptr = np.concatenate([[0], np.cumsum(known)])[bags.indptr].astype(np.int64)
         attr = (ids[known] + self.bases[-1]).astype(np.int32)
-        return Rows(np.arange(n, dtype=np.int32), indptr, attr, bags.values[known])
+        return Rows(np.arange(len(indptr) - 1, dtype=np.int32), indptr, attr, bags.values[known])
 
     @cached_property
     def reach(self) -> int:
@@ -357,25 +341,20 @@ def _reach(templates: Iterable[Template]) -> int:
 
 
 @dataclass(frozen=True)
-class _Views:
-    """A view of one corpus after the other, as often as one likes."""
+class _Each:
+    """What a function makes of one thing after the other, as often as one likes."""
 
-    corpora: Iterable[Corpus]
-    memory: Memory
-    reach: int
-    tables: dict[Source, _Table] = field(default_factory=dict)
+    make: Callable[[Any], Any]
+    things: Iterable[Any]
 
-    def __iter__(self) -> Iterator[_View]:
-        return (_View(corpus, self.memory, self.reach, self.tables) for corpus in self.corpora)
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.make, self.things)
 
 
-@dataclass(frozen=True)
-class _Designs:
-    extractor: FeatureExtractor
-    views: _Views
-
-    def __iter__(self) -> Iterator[Design]:
-        return map(self.extractor._design, self.views)
+def _views(corpora: Iterable[Corpus], memory: Memory, reach: int) -> Iterable[_View]:
+    """A view of one corpus after the other."""
+    tables: dict[Source, _Table] = {}
+    return _Each(lambda corpus: _View(corpus, memory, reach, tables), corpora)
 
 
 def _vocabularies(views: Iterable[_View], sources: Iterable[Source]) -> dict[Source, Vocabulary]:
@@ -393,28 +372,21 @@ class _Tuples:
     def __init__(self) -> None:
         self.parts: list[Sequence[CodedPart]] = []
         self.counts: list[NDArray] = []
-        self.waiting, self.known = 0, 0
 
     def add(self, parts: Sequence[CodedPart], counts: NDArray) -> None:
-        """More of them; what waits is summed up once it is as much as what is known."""
-        if self.waiting > self.known:
-            self._sum()
+        """More of them; all are summed up once the later ones are as many as the first."""
         self.parts.append(parts)
         self.counts.append(counts)
-        self.waiting += len(counts)
+        if sum(map(len, self.counts[1:])) > len(self.counts[0]):
+            joined = self._joined()
+            index, ids, first = TupleIndex.learn(joined)
+            self.counts = [self._totals(ids, len(index))]
+            self.parts = [[(values[first], radix) for values, radix in joined]]
 
     def index(self, min_count: int) -> TupleIndex:
         """Those that occur often enough, numbered in order of first sight."""
-        index, ids = TupleIndex.learn(self._joined())
+        index, ids, _ = TupleIndex.learn(self._joined())
         return index if min_count <= 1 else index.keep(self._totals(ids, len(index)) >= min_count)
-
-    def _sum(self) -> None:
-        joined = self._joined()
-        index, ids = TupleIndex.learn(joined)
-        _, first = factorise(ids.astype(np.int64))
-        self.counts = [self._totals(ids, len(index))]
-        self.parts = [[(values[first], radix) for values, radix in joined]]
-        self.waiting, self.known = 0, len(index)
 
     def _totals(self, ids: NDArray[np.int32], size: int) -> NDArray:
         return np.bincount(ids + 1, weights=np.concatenate(self.counts), minlength=size + 1)[1:]
@@ -424,11 +396,3 @@ class _Tuples:
             return self.parts[0]
         columns = zip(*self.parts, strict=True)
         return [(np.concatenate([values for values, _ in column]), column[0][1]) for column in columns]
-
-
-def _bag_counts(bags: Bags | None) -> dict[str, int]:
-    """How many tokens have each attribute of the bags."""
-    if bags is None:
-        return {}
-    counts = np.bincount(bags.ids, minlength=len(bags.vocabulary)).tolist()
-    return {name: n for name, n in zip(bags.vocabulary, counts, strict=True) if n}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from conseq.archive import Archive
+from conseq.features import codes
 from conseq.features.codes import CodeIndex, TupleIndex
 from conseq.features.extract import FeatureExtractor, Group
-from conseq.features.sources import Memory
-from conseq.features.templates import parse_templates
-from conseq.persist import Archive
+from conseq.features.sources import Memory, Source
+from conseq.features.templates import Template, parse_templates
 from conseq.vocabulary import Vocabulary
 
 
@@ -21,7 +23,7 @@ def pack(extractor: FeatureExtractor) -> Archive:
     arrays = {}
     prefixes = []
     for i, index in enumerate(extractor.indexes):
-        tables = [index.final, *index.prefixes]
+        tables = [index.final, *index.prefixes.values()]
         prefixes.append([table.size for table in tables])
         arrays.update({f"template{i}.{k}": table.codes for k, table in enumerate(tables)})
     document = {
@@ -38,23 +40,68 @@ def pack(extractor: FeatureExtractor) -> Archive:
 
 def unpack(archive: Archive) -> FeatureExtractor:
     """The extractor that was packed."""
-    document = archive.document
-    templates = parse_templates(document["templates"])
+    templates = parse_templates(archive.field("templates", list[str]))
+    written = [str(template) for template in templates]
+    archive.check(written == archive.field("templates", list[str]), "a template is written in another way")
     sources = dict.fromkeys(part.source for t in templates for part in t.parts)
-    indexes = []
-    for i, (radices, sizes) in enumerate(zip(document["radices"], document["sizes"], strict=True)):
-        tables = [CodeIndex(archive.arrays[f"template{i}.{k}"], size) for k, size in enumerate(sizes)]
-        indexes.append(TupleIndex(tuple(radices), tables[0], tuple(tables[1:])))
+    vocabularies = {s: Vocabulary(archive.texts(f"source{i}")) for i, s in enumerate(sources)}
+    lexicons = archive.field("lexicons", dict[str, list[str]])
+    memory = Memory.from_dict({"known": archive.texts("known"), "lexicons": lexicons})
+    for source in sources:
+        given = source.name != "lexicon" or source.argument in memory.lexicons
+        archive.check(given, f"the lexicon {source.argument!r} is missing")
     return FeatureExtractor(
         templates,
-        tuple(_group(g) for g in document["groups"]),
-        {s: Vocabulary(archive.strings[f"source{i}"]) for i, s in enumerate(sources)},
-        tuple(indexes),
-        Memory.from_dict({"known": archive.strings["known"], "lexicons": document["lexicons"]}),
-        Vocabulary(archive.strings["bag"]),
+        _groups(archive, templates),
+        vocabularies,
+        _indexes(archive, templates, vocabularies),
+        memory,
+        Vocabulary(archive.texts("bag")),
     )
 
 
-def _group(document: Mapping[str, Any]) -> Group:
-    key = tuple(t.parts[0] for t in parse_templates(document["key"]))
-    return Group(key, tuple(document["templates"]))
+def _groups(archive: Archive, templates: Sequence[Template]) -> tuple[Group, ...]:
+    """The groups, which have every template once, and a key of which all their templates are functions."""
+    documents = archive.field("groups", list[dict[str, list[str] | list[int]]])
+    known = all(document.keys() == {"key", "templates"} for document in documents)
+    archive.check(known, "a group of templates should have a key of texts, and templates by number")
+    numbers = [i for document in documents for i in document["templates"]]
+    once = len(numbers) == len(templates) and set(numbers) == set(range(len(templates)))
+    archive.check(once, "the groups do not have each template once")
+    groups = tuple(Group.of(document["templates"], templates) for document in documents)
+    for group, document in zip(groups, documents, strict=True):
+        given = set(document["key"])
+        archive.check(given == set(map(str, group.key)), "a group of templates has another key")
+    return groups
+
+
+def _indexes(
+    archive: Archive, templates: Sequence[Template], vocabularies: Mapping[Source, Vocabulary]
+) -> tuple[TupleIndex, ...]:
+    """The tuples of each template; how large their codes can be follows from the vocabularies."""
+    reach = max((template.reach for template in templates), default=0)
+    radices = [[len(vocabularies[part.source]) + 2 * reach for part in t.parts] for t in templates]
+    archive.check(archive.field("radices", list[list[int]]) == radices, "the radices are of other strings")
+    sizes = archive.field("sizes", list[list[int]])
+    archive.check(len(sizes) == len(templates), "there are not as many sizes as templates")
+    return tuple(_index(archive, i, own, sizes[i]) for i, own in enumerate(radices))
+
+
+def _index(archive: Archive, i: int, radices: Sequence[int], sizes: Sequence[int]) -> TupleIndex:
+    prefixes: dict[int, CodeIndex] = {}
+
+    def table(k: int, size: int) -> CodeIndex:
+        known = k < len(sizes) and sizes[k] == size
+        archive.check(known, f"the sizes of template {i} are of other strings")
+        return CodeIndex(
+            archive.array(f"template{i}.{k}", np.int64, [None], 0, size - 1, distinct=True), size
+        )
+
+    size = radices[0]
+    for part, radix in enumerate(radices[1:], 1):
+        if size * radix >= codes.LIMIT:
+            prefixes[part] = table(len(prefixes) + 1, size)
+            size = len(prefixes[part].codes)
+        size *= radix
+    archive.check(len(sizes) == len(prefixes) + 1, f"template {i} has too many sizes")
+    return TupleIndex(tuple(radices), table(0, size), prefixes)

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.corpus import Column, Corpus
-from conseq.errors import DataError, TemplateError
+from conseq.corpus import Column, Corpus, Offsets, counted, ends
+from conseq.errors import TemplateError
 from conseq.features import segmenter
+from conseq.features.segmenter import ASPECTS, KINDS, capped, column_of, flags
 from conseq.patterns import PatternError, searcher
 from conseq.vocabulary import Vocabulary
 
@@ -107,11 +108,9 @@ class Memory:
         for corpus in corpora:
             if not corpus.columns:
                 break
-            column = corpus.columns[corpus.token_column]
-            counts = np.bincount(column.ids, minlength=len(column.vocabulary)).tolist()
-            here = [(word, n) for word, n in zip(column.vocabulary, counts, strict=True) if n]
-            known.update(word for word, n in here if n > 1 or word in seen)
-            seen.update(word for word, _ in here)
+            words, counts = counted(corpus.columns[corpus.token_column])
+            known.update(word for word, n in zip(words, counts, strict=True) if n > 1 or word in seen)
+            seen.update(words)
         entries = {
             name: tuple(dict.fromkeys(tuple(e.lower().split()) for e in lines if e.strip()))
             for name, lines in lexicons.items()
@@ -130,56 +129,40 @@ class Memory:
         return cls(frozenset(data["known"]), lexicons)
 
 
-def _positions(corpus: Corpus) -> NDArray[np.int64]:
+def _positions(corpus: Corpus) -> Offsets:
     """Place of each token in its sequence, from 0."""
-    return np.arange(corpus.n_tokens) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+    return np.arange(corpus.n_tokens) - ends(corpus)[0]
 
 
-def _flags(marked: NDArray[np.bool_]) -> Column:
-    return Column(np.where(marked, 0, -1).astype(np.int32), Vocabulary(["1"]))
+def _left(corpus: Corpus) -> Offsets:
+    """How many tokens each sequence still has, from each token on."""
+    return ends(corpus)[1] - np.arange(corpus.n_tokens)
 
 
-def _first(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
-    return _flags(_positions(corpus) == 0)
-
-
-def _last(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
-    return _flags(_positions(corpus) == np.repeat(corpus.lengths, corpus.lengths) - 1)
-
-
-def _bias(corpus: Corpus, _argument: str, _memory: Memory) -> Column:
-    return _flags(np.ones(corpus.n_tokens, dtype=bool))
-
-
-def _position(corpus: Corpus, argument: str, _memory: Memory) -> Column:
+def _position(corpus: Corpus, argument: str, *_: object) -> Column:
     """In which of n equal parts of the sequence the token stands; n is the argument."""
     bins = _number("position", argument)
     lengths = np.repeat(corpus.lengths, corpus.lengths)
-    return Column((_positions(corpus) * bins // lengths).astype(np.int32), Vocabulary(map(str, range(bins))))
+    return capped(_positions(corpus) * bins // lengths, bins - 1)
 
 
 def _lexicon(corpus: Corpus, name: str, memory: Memory) -> Column:
     """B at the first and I at the further words of each longest match, ignoring case."""
     if name not in memory.lexicons:
         raise TemplateError(f"the lexicon {name!r} is not given; name its file with --lexicon {name}=FILE")
-    column = Source("value").column_of(corpus)
+    column = column_of(corpus)
     words, levels = _trie(memory.lexicons[name])
     ids = words.encode(s.lower() for s in column.vocabulary)[column.ids]
-    left = np.repeat(corpus.lengths, corpus.lengths) - _positions(corpus)
+    left = _left(corpus)
     longest = np.zeros(corpus.n_tokens, dtype=np.int64)
     node = np.zeros(corpus.n_tokens, dtype=np.int64)
-    for depth, (edges, ends) in enumerate(levels):
+    for depth, (edges, ending) in enumerate(levels):
         ahead = np.minimum(np.arange(corpus.n_tokens) + depth, corpus.n_tokens - 1)
         codes = np.where((node >= 0) & (left > depth) & (ids[ahead] >= 0), node * len(words) + ids[ahead], -1)
         place = np.minimum(np.searchsorted(edges, codes), len(edges) - 1)
         node = np.where(edges[place] == codes, place, -1)
-        longest[(node >= 0) & ends[place]] = depth + 1
+        longest[(node >= 0) & ending[place]] = depth + 1
     return Column(_mark(longest), Vocabulary(["B", "I"]))
-
-
-def _of_tokens(column: Callable[[Corpus, Column, str], Column]) -> Callable[[Corpus, str, Memory], Column]:
-    """A source that is a function of the token column and the argument."""
-    return lambda corpus, argument, _memory: column(corpus, Source("value").column_of(corpus), argument)
 
 
 def _trie(entries: tuple[tuple[str, ...], ...]) -> tuple[Vocabulary, list[tuple[NDArray, NDArray]]]:
@@ -228,14 +211,14 @@ DERIVED: dict[str, Callable[[str, Memory], Derive]] = {
 """name → (argument, memory) → function of one string."""
 
 COMPUTED: dict[str, Callable[[Corpus, str, Memory], Column]] = {
-    "first": _first,
-    "last": _last,
-    "bias": _bias,
+    "first": lambda corpus, *_: flags(_positions(corpus) == 0),
+    "last": lambda corpus, *_: flags(_left(corpus) == 1),
+    "bias": lambda corpus, *_: flags(np.ones(corpus.n_tokens, dtype=bool)),
     "position": _position,
     "lexicon": _lexicon,
-    "seen": _of_tokens(segmenter.seen),
-    "ahead": _of_tokens(segmenter.ahead),
-    "segment": _of_tokens(segmenter.segment),
+    "seen": segmenter.seen,
+    "ahead": segmenter.ahead,
+    "segment": segmenter.segment,
 }
 """name → function of (corpus, argument, memory) that gives a column."""
 
@@ -251,19 +234,28 @@ NEEDS_ARGUMENT = {
 }
 
 
+def whole(digits: str) -> int:
+    """The number that digits, with or without a sign, stand for; of very many the first, which are too large.
+
+    >>> whole("-0012"), whole("9" * 10_000)
+    (-12, 999999999999)
+    """
+    size = int(digits.lstrip("+-").lstrip("0")[:12] or "0")
+    return -size if digits.startswith("-") else size
+
+
 def _number(name: str, argument: str) -> int:
-    if not argument.isdecimal() or int(argument) < 1:
+    if not argument.isdecimal() or whole(argument) < 1:
         raise TemplateError(f"{name}({argument}) needs a positive number, such as {name}(3)")
-    return int(argument)
+    return whole(argument)
 
 
-CHECKS: dict[str, Callable[[str, str], object]] = {
-    "position": _number,
-    "seen": segmenter.check_kind,
-    "ahead": segmenter.check_kind,
-    "segment": segmenter.check_aspect,
+CHOICES = {
+    "seen": ("a kind of token", KINDS),
+    "ahead": ("a kind of token", KINDS),
+    "segment": ("an aspect of segments", tuple(ASPECTS)),
 }
-"""Computed sources whose argument is checked → what raises if it cannot be used."""
+"""Computed sources whose argument is one of a few → what these are."""
 
 
 def _spell_column(name: str) -> str:
@@ -290,8 +282,11 @@ class Source:
 
     def check(self) -> None:
         """Raise if the argument cannot be used."""
-        if self.name in CHECKS:
-            CHECKS[self.name](self.name, self.argument)
+        what, known = CHOICES.get(self.name, ("", (self.argument,)))
+        if self.argument not in known:
+            raise TemplateError(f"{self.name}({self.argument}) needs {what}: {', '.join(known)}")
+        if self.name == "position":
+            _number(self.name, self.argument)
         elif self.name in DERIVED:
             DERIVED[self.name](self.argument, Memory())
 
@@ -304,14 +299,12 @@ class Source:
         """Whether this is a column's own value, of which all derived sources of the column are functions."""
         return self.name == "value"
 
-    def column_of(self, corpus: Corpus) -> Column:
-        """The column the source reads."""
-        name = self.column or corpus.token_column
-        if name not in corpus.columns:
-            known = ", ".join(corpus.columns) or "none"
-            raise DataError(f"the features need the column {name!r}; the input has: {known}")
-        return corpus.columns[name]
+    def raw_column(self, corpus: Corpus, memory: Memory) -> Column:
+        """The column that the source is a function of; what is computed is one by itself."""
+        if self.computed:
+            return COMPUTED[self.name](corpus, self.argument, memory)
+        return column_of(corpus, self.column)
 
     def derive(self, strings: Iterable[str], memory: Memory) -> list[str | None]:
-        """The value of each distinct string of a derived source."""
-        return list(map(DERIVED[self.name](self.argument, memory), strings))
+        """The value for each distinct string of the raw column."""
+        return list(strings if self.computed else map(DERIVED[self.name](self.argument, memory), strings))

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conseq.errors import TemplateError
-from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source
+from conseq.features.sources import COMPUTED, DERIVED, NEEDS_ARGUMENT, Source, whole
 
 _PATTERN = r"/(?:\\.|[^/\\])*/"
 _QUOTED = r"'(?:[^']|'')+'"
@@ -104,14 +104,12 @@ def parse_template(text: str, number: int = 1) -> list[Template]:
         place += 1
     if len(parts) > 1 and any(len(p) > 1 for p in parts):
         raise TemplateError(f"template {number}: a range of offsets cannot be joined with &; write each out")
-    if len(parts) > 1:
-        return [Template(tuple(p[0] for p in parts))]
-    return [Template((part,)) for single in parts for part in single]
+    return [Template(together) for together in zip(*parts, strict=True)]
 
 
 def _parts(found: re.Match[str]) -> list[Part]:
-    low = int(found["low"])
-    high = int(found["high"]) if found["high"] else low
+    low = whole(found["low"])
+    high = whole(found["high"]) if found["high"] else low
     if high < low:
         raise TemplateError(f"the range {low}..{high} is empty; write the lower offset first")
     check_offset(low)

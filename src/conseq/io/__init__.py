@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,13 +19,12 @@ from typing import Any
 from conseq.corpus import Corpus
 from conseq.errors import DataError
 from conseq.io.atomic import Output, atomic_write, emit
-from conseq.io.columns import Batch, format_columns, parse_columns, stream_columns
+from conseq.io.columns import Batch, ColumnReader, format_columns
 from conseq.io.inline import TAG, format_inline, inline_lines
 from conseq.io.jsonl import format_jsonl, json_lines
-from conseq.io.layout import ColumnOptions
-from conseq.io.lines import parse_lines, stream_lines
-from conseq.io.source import Block, Input, load
-from conseq.io.stream import MAX_TOKENS
+from conseq.io.lines import LineReader
+from conseq.io.source import Block, Input, Origin, load
+from conseq.io.stream import MAX_TOKENS, stream_blocks
 from conseq.io.text import format_text, text_lines
 
 __all__ = [
@@ -52,35 +51,44 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read at once, read in batches, and written.
+    """How one format is read and written.
 
-    understanding    what its options make: how its lines are understood, which both ways to read are given
+    reader    what its options make: it knows how an endless input is cut into blocks, and makes corpora of
+              blocks that hold a `whole` file or a `batch` of sequences
     """
 
-    understanding: Callable[..., Any]
-    whole: Callable[[Block, Any], Corpus]
-    batches: Callable[[Input, Any, int], Iterator[Corpus]]
+    reader: Callable[..., ColumnReader | LineReader]
     format: Callable[..., str]
 
     def parse(self, block: Block, **options: Any) -> Corpus:
         """The corpus in a block that holds a whole file."""
-        return self.whole(block, self.understanding(**options))
+        return next(_with_tokens([block], self.reader(**options).whole))
 
-    def stream(self, source: Input, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Iterator[Corpus]:
+    def stream(
+        self, source: Input | Origin, *, max_tokens: int = MAX_TOKENS, **options: Any
+    ) -> Iterator[Corpus]:
         """The corpora of an input, each of about `max_tokens` and as soon as it is there."""
-        return self.batches(source, self.understanding(**options), max_tokens)
+        reader = self.reader(**options)
+        return _with_tokens(stream_blocks(source, reader.cutter, max_tokens), reader.batch)
 
-    @property
-    def options(self) -> list[str]:
-        """The names of the options for reading."""
-        return list(inspect.signature(self.understanding).parameters)
+
+def _with_tokens(blocks: Iterable[Block], corpus_of: Callable[[Block], Corpus | None]) -> Iterator[Corpus]:
+    """The corpora of blocks that have tokens; an error if none has."""
+    found, path = False, ""
+    for block in blocks:
+        path = block.path
+        if corpus := corpus_of(block):
+            found = True
+            yield corpus
+    if not found:
+        raise DataError("the file has no tokens; give at least one line that is not blank", path=path)
 
 
 FORMATS: dict[str, Format] = {
-    "columns": Format(ColumnOptions, parse_columns, stream_columns, format_columns),
-    "inline": Format(inline_lines, parse_lines, stream_lines, format_inline),
-    "jsonl": Format(json_lines, parse_lines, stream_lines, format_jsonl),
-    "text": Format(text_lines, parse_lines, stream_lines, format_text),
+    "columns": Format(ColumnReader, format_columns),
+    "inline": Format(inline_lines, format_inline),
+    "jsonl": Format(json_lines, format_jsonl),
+    "text": Format(text_lines, format_text),
 }
 """Every format by its name."""
 
@@ -106,17 +114,17 @@ def read(source: Input, format: str = AUTO, **options: Any) -> Corpus:
     >>> read(io.BytesIO(b"<title> On Sets </title>"))
     Corpus(1 sequences, 2 tokens, word, 2 labels)
     """
-    if format != AUTO:
-        _check_options(format, options)  # before anything is read
+    chosen = None if format == AUTO else _chosen(format, options)  # before anything is read
     block = load(source)
-    name = detect_format(block) if format == AUTO else format
-    _check_options(name, options)
-    return _chosen(name).parse(block, **options)
+    chosen = chosen or _chosen(detect_format(block), options)
+    return chosen.parse(block, **options)
 
 
-def stream(source: Input, format: str = "columns", **options: Any) -> Iterator[Corpus]:
+def stream(
+    source: Input | Origin, format: str = "columns", *, max_tokens: int = MAX_TOKENS, **options: Any
+) -> Iterator[Corpus]:
     """Read corpora of about `max_tokens` each, as soon as they are there; further options as for `read`."""
-    return _chosen(format).stream(source, **options)
+    return _chosen(format, options).stream(source, max_tokens=max_tokens, **options)
 
 
 def write(corpus: Corpus, target: Output, format: str = AUTO, **options: Any) -> None:
@@ -129,17 +137,15 @@ def write(corpus: Corpus, target: Output, format: str = AUTO, **options: Any) ->
     emit(target, _chosen(name).format(corpus, **options))
 
 
-def _chosen(name: str) -> Format:
+def _chosen(name: str, options: Iterable[str] = ()) -> Format:
+    """The format of a name, which is to be read with these options."""
     if name not in FORMATS:
         raise DataError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
-def _check_options(name: str, options: dict[str, Any]) -> None:
-    known = _chosen(name).options
+    known = inspect.signature(FORMATS[name].reader).parameters
     for option in options:
         if option not in known:
             raise DataError(f"the format {name} has no option {option!r}; it has {', '.join(known)}")
+    return FORMATS[name]
 
 
 def detect_format(block: Block) -> str:

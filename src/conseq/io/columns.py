@@ -11,9 +11,10 @@ Cells are split at tabs if the first data line has one, otherwise at runs of bla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,12 +22,9 @@ from conseq.corpus import Column, Corpus
 from conseq.errors import DataError
 from conseq.io.grid import Grid, pieces, tidy
 from conseq.io.layout import TAB, ColumnOptions, Layout, layout_of
-from conseq.io.lines import check_has_tokens, no_tokens
-from conseq.io.source import Block, Input
-from conseq.io.stream import MAX_TOKENS, Cutter, stream_blocks
-
-CUTTER = Cutter(end=b"\n\n", tidy=tidy, size=lambda piece: piece.count(b"\n") + 1)
-"""How column files are cut into sequences."""
+from conseq.io.lines import check_has_tokens
+from conseq.io.source import Block
+from conseq.io.stream import Cutter
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,50 +35,40 @@ class Batch(Corpus):
     separator: str = TAB
 
 
-def parse_columns(block: Block, options: ColumnOptions) -> Corpus:
-    """The corpus in a block that holds a whole file.
+@dataclass
+class ColumnReader(ColumnOptions):
+    """Makes corpora of columns; the first data line of an input decides what all of them mean.
 
-    >>> corpus = parse_columns(Block(b"A DT\\ncat NN\\n\\nsat VBD\\n", "x"), ColumnOptions())
+    >>> corpus = ColumnReader().whole(Block(b"A DT\\ncat NN\\n\\nsat VBD\\n", "x"))
     >>> corpus.token_sequences(), corpus.label_sequences()
     ([['A', 'cat'], ['sat']], [['DT', 'NN'], ['VBD']])
     """
-    grid = None
-    for piece in pieces(block):
-        if grid is None and (layout := layout_of(piece, options)) is not None:
-            grid = Grid(layout)
-        if grid is not None:
-            grid.add(piece)
-    if grid is None:
-        raise no_tokens(block.path)
-    return Corpus(grid.columns, grid.offsets, grid.labels)
 
+    layout: Layout | None = field(default=None, init=False)
 
-def stream_columns(source: Input, options: ColumnOptions, max_tokens: int = MAX_TOKENS) -> Iterator[Batch]:
-    """Read a column file or pipe batch by batch, each as soon as it is there.
+    cutter: ClassVar[Cutter] = Cutter(end=b"\n\n", tidy=tidy, size=lambda piece: piece.count(b"\n") + 1)
 
-    >>> import io
-    >>> batches = stream_columns(io.BytesIO(b"a\\nb\\n\\nc\\n"), ColumnOptions(), max_tokens=2)
-    >>> [batch.n_tokens for batch in batches]
-    [2, 1]
-    """
-    layout = None
-    path = ""
-    for block in stream_blocks(source, CUTTER, max_tokens):
-        path = block.path
-        layout = layout or layout_of(block, options)
-        if layout is not None:
-            batch = _batch(block, layout)
-            if len(batch):
-                yield batch
-    if layout is None:
-        raise no_tokens(path)
+    def whole(self, block: Block) -> Corpus | None:
+        """The corpus in a block that holds a whole file; None if it has no data line."""
+        grid = self._grid(pieces(block))
+        return None if grid is None else Corpus(grid.columns, grid.offsets, grid.labels)
 
+    def batch(self, block: Block) -> Batch | None:
+        """The corpus in one block of many, with its lines; None if there was no data line so far."""
+        grid = self._grid([block])
+        if grid is None:
+            return None
+        separator = TAB if grid.layout.width == 1 else grid.layout.separator
+        return Batch(grid.columns, grid.offsets, grid.labels, lines=grid.lines, separator=separator)
 
-def _batch(block: Block, layout: Layout) -> Batch:
-    grid = Grid(layout)
-    grid.add(block)
-    separator = TAB if layout.width == 1 else layout.separator
-    return Batch(grid.columns, grid.offsets, grid.labels, lines=grid.lines, separator=separator)
+    def _grid(self, blocks: Iterable[Block]) -> Grid | None:
+        grid = None
+        for block in blocks:
+            self.layout = self.layout or layout_of(block, self)
+            if self.layout is not None:
+                grid = grid or Grid(self.layout)
+                grid.add(block)
+        return grid
 
 
 def format_columns(corpus: Corpus, *extra: Sequence[str]) -> str:

@@ -17,8 +17,10 @@ from itertools import count, islice
 
 import numpy as np
 
-from conseq.corpus import Column, Ids, Offsets
-from conseq.io.layout import BLANK, DOCSTART, TAB, Layout, is_blank, plural, split_cells
+from conseq.corpus import Column, Offsets
+from conseq.dtypes import Ids
+from conseq.errors import counted
+from conseq.io.layout import BLANK, DOCSTART, TAB, Layout, is_blank, split_cells
 from conseq.io.source import Block, decode
 from conseq.vocabulary import Vocabulary
 
@@ -151,7 +153,7 @@ def _reason(row: str, layout: Layout) -> str | None:
     cells = split_cells(layout.padded([row])[0], layout.separator)
     if len(cells) != layout.width:
         remedy = _REMEDIES[layout.separator, layout.partial]
-        return f"{plural(len(cells), 'column')} where line {layout.line} has {layout.width}; {remedy}"
+        return f"{counted(len(cells), 'column')} where line {layout.line} has {layout.width}; {remedy}"
     for i in layout.needed:
         if not cells[i]:
             partly = ", or read the file as partly labelled" if i == layout.label else ""

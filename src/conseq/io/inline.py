@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from html.entities import html5
+from itertools import accumulate
 from typing import NamedTuple
 
 from conseq.corpus import Corpus, Sequence
 from conseq.errors import DataError
-from conseq.io.lines import Line, Reader, check_has_tokens
+from conseq.io.lines import Line, LineReader, check_has_tokens
 from conseq.io.spans import simple_name, spans_of
 from conseq.schema import Scheme, Span, write_paths, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
@@ -25,6 +26,9 @@ TAG = re.compile(rf"<(/?)({_NAME})\s*>")
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;"})
 
+DEEPEST = 100
+"""Elements inside each other, above which a line is taken for damaged."""
+
 SCHEMES: dict[str, Callable[[Iterable[Span], int], list[str]]] = {
     "bio": partial(write_spans, scheme=Scheme.BIO),
     "plain": write_paths,
@@ -32,11 +36,11 @@ SCHEMES: dict[str, Callable[[Iterable[Span], int], list[str]]] = {
 """How the labels of a line are written; plain ones of nested tags are paths, "authors/person"."""
 
 
-def inline_lines(*, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> Reader:
+def inline_lines(*, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> LineReader:
     """How tagged text is understood; `tokens` names the tokeniser, `scheme` ('bio', 'plain') how labels are
     written.
 
-    >>> line = inline_lines()("<author>A. Cau</author> , 1990")
+    >>> line = inline_lines().understand("<author>A. Cau</author> , 1990")
     >>> line.tokens, line.labels
     (['A', '.', 'Cau', ',', '1990'], ['B-author', 'I-author', 'I-author', 'O', 'O'])
     """
@@ -53,7 +57,7 @@ def inline_lines(*, tokens: str | Tokeniser = DEFAULT, scheme: str = "bio") -> R
             Line.of_text("".join(line.texts), places, labels_of(line.spans, len(places))) if places else None
         )
 
-    return read
+    return LineReader(read)
 
 
 class _Open(NamedTuple):
@@ -95,6 +99,10 @@ class _Tagged:
         self.length += len(text)
 
     def open(self, name: str, column: int) -> None:
+        if len(self.around) == DEEPEST:
+            raise DataError(
+                f"column {column}: more than {DEEPEST} elements inside each other; close some before <{name}>"
+            )
         path = f"{self.around[-1].path}/{name}" if self.around else name
         self.around.append(_Open(name, path, len(self.characters), column))
 
@@ -164,11 +172,8 @@ def _text_and_places(sequence: Sequence) -> tuple[str, list[tuple[int, int]]]:
     if sequence.text is not None:
         return sequence.text, sequence.characters or []
     tokens = sequence.tokens
-    places = []
-    start = 0
-    for token in tokens:
-        places.append((start, start + len(token)))
-        start += len(token) + 1
+    ends = accumulate(len(token) + 1 for token in tokens)  # of each token and the blank behind it
+    places = [(end - 1 - len(token), end - 1) for end, token in zip(ends, tokens, strict=True)]
     return " ".join(tokens), places
 
 

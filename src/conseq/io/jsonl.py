@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from conseq.corpus import WORD, Corpus, Sequence
-from conseq.errors import DataError
-from conseq.io.layout import plural
-from conseq.io.lines import Line, Reader, check_has_tokens
+from conseq.errors import DataError, counted
+from conseq.io.lines import Line, LineReader, check_has_tokens
 from conseq.io.spans import SimpleSpan, nest, shown, simple_name, spans_of
 from conseq.schema import Scheme, Span, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
@@ -26,18 +25,18 @@ TOKENS, LABELS, TEXT, SPANS = "tokens", "labels", "text", "spans"
 Places = list[tuple[int, int]]
 
 
-def json_lines(*, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> Reader:
+def json_lines(*, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> LineReader:
     """How objects are understood; `tokens` names the tokeniser for texts, `spans` the key of the spans.
 
-    >>> line = json_lines()('{"text": "A. Cau", "spans": [{"start": 0, "end": 2, "type": "x"}]}')
+    >>> line = json_lines().understand('{"text": "A. Cau", "spans": [{"start": 0, "end": 2, "type": "x"}]}')
     >>> line.tokens, line.labels
     (['A', '.', 'Cau'], ['B-x', 'I-x', 'O'])
     """
-    return _Reader(tokeniser(tokens), spans)
+    return LineReader(_Records(tokeniser(tokens), spans))
 
 
 @dataclass
-class _Reader:
+class _Records:
     """Understands one line after another; the first says which keys are columns."""
 
     tokenise: Tokeniser
@@ -93,11 +92,22 @@ def _record(text: str) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise DataError("this is not JSON that can be read; write one object on each line") from None
+    if "\\ud" in text.lower():
+        _check_whole_characters(record)
     if not isinstance(record, dict):
         raise DataError(
             f"this is a JSON {type(record).__name__}, not an object; write one object on each line"
         )
     return record
+
+
+def _check_whole_characters(record: Any) -> None:
+    """Raise if a string has half of a character, which an escape can write and no file can hold."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise DataError(f"{half} is half of a character; write both halves, or leave it out") from None
 
 
 def _text(record: dict[str, Any]) -> str:
@@ -116,7 +126,7 @@ def _strings(record: dict[str, Any], key: str, length: int | None = None) -> lis
     if not isinstance(value, list) or not _is_strings(value):
         raise DataError(f'"{key}" is not a list of strings; give one string per token')
     if length is not None and len(value) != length:
-        raise DataError(f'{plural(length, "token")} but {len(value)} in "{key}"; give one per token')
+        raise DataError(f'{counted(length, "token")} but {len(value)} in "{key}"; give one per token')
     if key == TOKENS and "" in value:
         raise DataError("a token is empty; leave it out")
     return value
@@ -198,11 +208,6 @@ def _labels_record(sequence: Sequence) -> dict[str, Any]:
 def _spans_record(sequence: Sequence, spans: list[Span]) -> dict[str, Any]:
     places = sequence.characters
     head = {TOKENS: sequence.tokens} if places is None else {TEXT: sequence.text}
-    return head | {SPANS: [_span_record(span, places) for span in spans]}
-
-
-def _span_record(span: Span, places: Places | None) -> dict[str, Any]:
-    start, end = span.start, span.end
-    if places is not None:
-        start, end = places[start][0], places[end - 1][1]
-    return {"start": start, "end": end, "type": simple_name(span)}
+    places = places or [(t, t + 1) for t in range(len(sequence))]
+    given = [(places[span.start][0], places[span.end - 1][1], simple_name(span)) for span in spans]
+    return head | {SPANS: [{"start": start, "end": end, "type": name} for start, end, name in given]}

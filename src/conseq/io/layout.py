@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from conseq.corpus import WORD
-from conseq.errors import DataError
+from conseq.errors import DataError, counted
 from conseq.io.source import Block
 
 LABEL = "label"
@@ -19,10 +19,9 @@ SKIPPED = ("_", "-")
 TAB, BLANK = "\t", " "
 DOCSTART = "-DOCSTART-"
 _CELLS = re.compile(r"[^ \t]+")
-_USUAL = {1: [WORD], 2: [WORD, LABEL], 3: [WORD, "pos", LABEL]}
 
 
-@dataclass(frozen=True)
+@dataclass
 class ColumnOptions:
     """How to read columns; `conseq.io.read` explains the options."""
 
@@ -140,10 +139,10 @@ def _usual_names(width: int, label: str | None) -> tuple[str, ...]:
     >>> _usual_names(2, LABEL), _usual_names(4, LABEL), _usual_names(2, None)
     (('word', 'label'), ('word', 'col2', 'col3', 'label'), ('word', 'col2'))
     """
-    if label is not None and width in _USUAL:
-        return (*_USUAL[width][:-1], label) if width > 1 else (WORD,)
-    numbered = [WORD, *(f"col{i}" for i in range(2, width + 1))]
-    return tuple(numbered if label is None else [*numbered[:-1], label])
+    names = [WORD, *(f"col{i}" for i in range(2, width + 1))]
+    if label is not None and width > 1:
+        names[1:] = ["pos", label] if width == 3 else [*names[1:-1], label]
+    return tuple(names)
 
 
 def _label_cell(names: tuple[str, ...], label: str | None) -> int | None:
@@ -165,11 +164,7 @@ def _fitted(layout: Layout, found: int, label_optional: bool, block: Block) -> L
         roles = layout.roles[: layout.label] + layout.roles[layout.label + 1 :]
         return replace(layout, roles=roles, label=None)
     raise block.error(
-        f"{plural(found, 'column')} where {layout.width} are named ({', '.join(layout.roles)}); "
+        f"{counted(found, 'column')} where {layout.width} are named ({', '.join(layout.roles)}); "
         "name every column in order, `_` for one to skip",
         layout.line,
     )
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

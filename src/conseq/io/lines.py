@@ -5,19 +5,17 @@ What plain text, inline tags and JSON lines share; each of them only says how on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
 from conseq.corpus import WORD, Corpus, Source
 from conseq.errors import DataError
-from conseq.io.source import Block, Input
-from conseq.io.stream import MAX_TOKENS, Cutter, stream_blocks
-
-CUTTER = Cutter(end=b"\n", tidy=lambda lines: lines, size=lambda line: len(line) // 6 + 1)
-"""How these formats are cut: at every line; a token has about six bytes."""
+from conseq.io.source import Block
+from conseq.io.stream import Cutter
 
 
 @dataclass(frozen=True)
@@ -35,43 +33,31 @@ class Line:
         return cls([text[a:b] for a, b in characters], labels, text, characters)
 
 
-Reader = Callable[[str], Line | None]
-"""How a format understands a line; None where there is no token in it."""
+@dataclass(frozen=True)
+class LineReader:
+    """Makes corpora of the lines that a format understands; of one without a token it makes None."""
 
+    understand: Callable[[str], Line | None]
 
-def parse_lines(block: Block, reader: Reader) -> Corpus:
-    """The corpus in a block that holds a whole file."""
-    corpus = _corpus(_understood(block, reader))
-    if not len(corpus):
-        raise no_tokens(block.path)
-    return corpus
+    cutter: ClassVar[Cutter] = Cutter(
+        end=b"\n", tidy=lambda lines: lines, size=lambda line: len(line) // 6 + 1
+    )
+    """At every line; a token has about six bytes."""
 
+    def whole(self, block: Block) -> Corpus:
+        """The sequences of all lines; an error in one of them says where it is."""
+        lines: list[Line] = []
+        for number, text in block.text_lines():
+            try:
+                line = self.understand(text)
+                if line is not None:
+                    _check_alike(line, lines[0] if lines else line)
+                    lines.append(line)
+            except DataError as error:
+                raise block.error(error.message, number) from None
+        return corpus_of(lines)
 
-def stream_lines(source: Input, reader: Reader, max_tokens: int = MAX_TOKENS) -> Iterator[Corpus]:
-    """The corpora of an endless input, each as soon as its lines are there."""
-    found, path = False, ""
-    for block in stream_blocks(source, CUTTER, max_tokens):
-        path = block.path
-        batch = _corpus(_understood(block, reader))
-        if len(batch):
-            found = True
-            yield batch
-    if not found:
-        raise no_tokens(path)
-
-
-def _understood(block: Block, reader: Reader) -> list[Line]:
-    """All lines that have tokens; an error in one of them says where it is."""
-    lines: list[Line] = []
-    for number, text in block.text_lines():
-        try:
-            line = reader(text)
-            if line is not None:
-                _check_alike(line, lines[0] if lines else line)
-                lines.append(line)
-        except DataError as error:
-            raise block.error(error.message, number) from None
-    return lines
+    batch = whole
 
 
 def _check_alike(line: Line, first: Line) -> None:
@@ -87,21 +73,18 @@ def _said(line: Line) -> str:
     return ", ".join(["tokens", *(name for name, part in parts.items() if part is not None)])
 
 
-def _corpus(lines: list[Line]) -> Corpus:
-    first = lines[0] if lines else Line([])
+def corpus_of(lines: list[Line]) -> Corpus:
+    """The corpus of lines that all say the same kinds of things; where there are none, of labelled text."""
+    first = lines[0] if lines else Line.of_text("", [], [])
     columns = {name: chain.from_iterable(line.columns[name] for line in lines) for name in first.columns}
+    texts = tuple(line.text or "" for line in lines)
+    places = [place for line in lines for place in line.characters or []]
     return Corpus.from_columns(
         {WORD: chain.from_iterable(line.tokens for line in lines), **columns},
         [len(line.tokens) for line in lines],
         None if first.labels is None else chain.from_iterable(line.labels or [] for line in lines),
-        source=None if first.text is None else _source(lines),
+        source=None if first.text is None else Source(texts, np.array(places, dtype=np.int32).reshape(-1, 2)),
     )
-
-
-def _source(lines: list[Line]) -> Source:
-    places = [place for line in lines for place in line.characters or []]
-    texts = tuple(line.text or "" for line in lines)
-    return Source(texts, np.array(places, dtype=np.int32).reshape(-1, 2))
 
 
 def check_has_tokens(corpus: Corpus) -> None:
@@ -110,8 +93,3 @@ def check_has_tokens(corpus: Corpus) -> None:
         raise DataError(
             "the corpus has no tokens, only attributes; make it from lists of strings to write it"
         )
-
-
-def no_tokens(path: str) -> DataError:
-    """The error for a file that has nothing but blank lines."""
-    return DataError("the file has no tokens; give at least one line that is not blank", path=path)

@@ -93,10 +93,8 @@ def _items(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         elif isinstance(value, Mapping):
             yield from ((f"{key}:{name}", v) for name, v in _items(value))
         elif isinstance(value, (list, tuple, set, frozenset)):
-            yield from (
-                (f"{key}:{item}", 1.0)
-                for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)
-            )
+            items = sorted(value) if isinstance(value, (set, frozenset)) else value
+            yield from ((f"{key}:{item}", 1.0) for item in items)
         else:
             try:
                 yield key, float(value)

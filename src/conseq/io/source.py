@@ -1,6 +1,6 @@
 """Where bytes come from.  a path, '-' or a binary stream → chunks of plain bytes → `Block`.
 
-    path, '-', stream ─→ Origin ─→ chunks ─(gzip by its magic bytes)→ plain bytes ─→ Block
+    path, '-', stream ─→ Origin ─→ raw chunks ─(gzip by its magic bytes)→ plain chunks ─→ Block
 
 A `Block` is a stretch of whole lines that knows its file and its first line, so that every error found in
 it, now or in a later step, can name the place.
@@ -14,6 +14,7 @@ import select
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import IO, Any
@@ -65,27 +66,48 @@ class Block:
 
 @dataclass
 class Origin:
-    """An open input. `interrupt` ends a read that waits, where the system can (`pollable`)."""
+    """An open input. `interrupt` ends a read that waits, where the system can (`wake`).
+
+    `chunks` are its bytes, unpacked if they begin with gzip's magic bytes.
+    """
 
     name: str
     file: Any
     owned: bool = True
     wake: tuple[int, int] | None = field(default=None, init=False)
+    chunks: Iterator[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.chunks = self._plain()
         if isinstance(self.file, io.FileIO) and hasattr(select, "poll"):
             self.wake = os.pipe()
 
-    @property
-    def pollable(self) -> bool:
-        return self.wake is not None
+    def head(self) -> bytes:
+        """The first chunks up to the end of a line, or enough of them; `chunks` gives them again."""
+        seen: list[bytes] = []
+        for chunk in self.chunks:
+            seen.append(chunk)
+            if b"\n" in chunk or sum(map(len, seen)) >= CHUNK:
+                break
+        self.chunks = chain(seen, self.chunks)
+        return b"".join(seen)
 
-    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
+    def _plain(self) -> Iterator[bytes]:
+        chunks = self._raw()
+        head = b""
+        for chunk in chunks:
+            head += chunk
+            if len(head) >= len(_GZIP):
+                break
+        rest = chain([head] if head else [], chunks)
+        yield from _gunzip(rest, self.name) if head.startswith(_GZIP) else rest
+
+    def _raw(self) -> Iterator[bytes]:
         """What is there to read, as soon as it is there."""
         read = getattr(self.file, "read1", self.file.read)
         try:
             while self._wait():
-                chunk = read(size)
+                chunk = read(CHUNK)
                 if chunk == b"":
                     return
                 if chunk:  # None: a non-blocking stream had nothing yet
@@ -117,10 +139,13 @@ class Origin:
             self.file.close()
 
 
-def open_input(source: Input) -> Origin:
-    """Open a path, '-' or a stream for reading bytes."""
+def open_input(source: Input | Origin) -> Origin:
+    """Open a path, '-' or a stream for reading bytes; what is open already stays as it is."""
+    if isinstance(source, Origin):
+        return source
     if not isinstance(source, (str, os.PathLike)):
-        return Origin(_stream_name(source), _binary(source), owned=False)
+        name = getattr(source, "name", None)  # of a file that was opened by its number it is that number
+        return Origin(name if isinstance(name, str) else "input", _binary(source), owned=False)
     path = os.fspath(source)
     if path == STDIN:
         return _standard_input()
@@ -144,28 +169,11 @@ def _standard_input() -> Origin:
         return Origin(name, _binary(sys.stdin), owned=False)
 
 
-def _stream_name(stream: Any) -> str:
-    name = getattr(stream, "name", None)
-    return name if isinstance(name, str) else "input"
-
-
 def _binary(stream: Any) -> Any:
     """The bytes under a text stream; a binary stream as it is."""
     if not isinstance(stream, io.TextIOBase):
         return stream
     return getattr(stream, "buffer", None) or io.BytesIO(stream.read().encode())
-
-
-def plain_chunks(origin: Origin, size: int = CHUNK) -> Iterator[bytes]:
-    """The chunks of an input, unpacked if they begin with gzip's magic bytes."""
-    chunks = origin.chunks(size)
-    head = b""
-    for chunk in chunks:
-        head += chunk
-        if len(head) >= len(_GZIP):
-            break
-    rest = chain([head] if head else [], chunks)
-    return _gunzip(rest, origin.name) if head.startswith(_GZIP) else rest
 
 
 def _gunzip(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
@@ -191,11 +199,8 @@ def _gunzip(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
 
 def load(source: Input) -> Block:
     """The whole input as one block, with '\\n' at the end of every line and no byte order mark."""
-    origin = open_input(source)
-    try:
-        data = b"".join(plain_chunks(origin, 1 << 22))
-    finally:
-        origin.close()
+    with closing(open_input(source)) as origin:
+        data = b"".join(origin.chunks)
     if not data:
         raise DataError("the file is empty; give at least one sequence", path=origin.name)
     return Block(whole_lines(data).removeprefix(BOM), origin.name)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from queue import Queue
 
 from conseq.errors import DataError
-from conseq.io.source import BOM, Block, Input, Origin, open_input, plain_chunks, whole_lines
+from conseq.io.source import BOM, Block, Input, Origin, open_input, whole_lines
 
 DEPTH = 8
 """How many chunks' worth of sequences may wait in the queue."""
@@ -78,7 +78,7 @@ class _Reader(threading.Thread):
     def run(self) -> None:
         end: Exception | None = None
         try:
-            for pieces in self.cutter.pieces(plain_chunks(self.origin)):
+            for pieces in self.cutter.pieces(self.origin.chunks):
                 self.queue.put(pieces)
                 if self.stopped.is_set():
                     break
@@ -92,7 +92,7 @@ class _Reader(threading.Thread):
         self.origin.interrupt()
         while not self.queue.empty():
             self.queue.get_nowait()
-        self.join(None if self.origin.pollable else 0.1)
+        self.join(None if self.origin.wake else 0.1)
         if not self.is_alive():
             self.origin.close()
 
@@ -117,7 +117,7 @@ def _batches(queue: Queue[Item], size: Callable[[bytes], int], limit: int) -> It
         raise item
 
 
-def stream_blocks(source: Input, cutter: Cutter, limit: int = MAX_TOKENS) -> Iterator[Block]:
+def stream_blocks(source: Input | Origin, cutter: Cutter, limit: int = MAX_TOKENS) -> Iterator[Block]:
     """Blocks of whole sequences; waits for the first sequence, then takes what else is there.
 
     Closing the iterator ends the reader. (One that waits for a buffered stream of the caller's cannot be

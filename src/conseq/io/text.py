@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from conseq.corpus import Corpus
-from conseq.io.lines import Line, Reader, check_has_tokens
+from conseq.io.lines import Line, LineReader, check_has_tokens
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
 
-def text_lines(*, tokens: str | Tokeniser = DEFAULT) -> Reader:
+def text_lines(*, tokens: str | Tokeniser = DEFAULT) -> LineReader:
     """How a line of text is understood; `tokens` names the tokeniser.
 
-    >>> line = text_lines()("It's late.")
+    >>> line = text_lines().understand("It's late.")
     >>> line.tokens, line.characters
     (["It's", 'late', '.'], [(0, 4), (5, 9), (9, 10)])
     """
     tokenise = tokeniser(tokens)
-    return lambda text: Line.of_text(text, tokenise(text))
+    return LineReader(lambda text: Line.of_text(text, tokenise(text)))
 
 
 def format_text(corpus: Corpus) -> str:

@@ -1,7 +1,6 @@
 """The best labelling of a chain (max-plus), sequence after sequence.
 
-    unary[T,S], pairwise[C,S,S], start[S], end[S], offsets[N+1], kind[T] or empty
-        ─→ states[T], scores[N]
+    Chains ─→ viterbi ─→ states[T], scores[N]
 
 Axes: T tokens of all sequences end to end, S states, C kinds of step, N sequences, W = S rounded up
 to a multiple of LANES. All scores are logarithms; −inf is forbidden and flows through every line.
@@ -12,17 +11,25 @@ numba counts references atomically, which cost more than the row's arithmetic wh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
-
-Array = NDArray[Any]
+from conseq.kernels.compiled import Array, helper, kernel
 
 LANES = 4
 """Rows are padded to a multiple of this; the loops over previous states take as many at a time."""
+
+
+class Chains(NamedTuple):
+    """The scores of N sequences, see `Potentials`."""
+
+    unary: Array  # [T,S]
+    pairwise: Array  # [C,S,S]
+    start: Array  # [S]
+    end: Array  # [S]
+    offsets: Array  # [N+1]
+    kind: Array  # [T] or empty
 
 
 @helper
@@ -31,10 +38,16 @@ def larger(a: float, b: float) -> float:
 
 
 @helper
+def padded(size: int, lanes: int) -> int:
+    """The size rounded up to a multiple of lanes."""
+    return (size + lanes - 1) // lanes * lanes
+
+
+@helper
 def both_directions(pairwise: Array) -> Array:
     """[2C,W,W], −inf beyond S: the C matrices [from,to], then the same C as [to,from]."""
     kinds, size, _ = pairwise.shape
-    width = (size + LANES - 1) // LANES * LANES
+    width = padded(size, LANES)
     matrix = np.empty((2 * kinds, width, width))
     for c in range(kinds):
         for i in range(width):
@@ -56,10 +69,10 @@ def forbidden(rows: int, width: int) -> Array:
 
 
 @helper
-def longest(offsets: Array, first: int, last: int) -> int:
-    """Tokens in the longest of the sequences first … last−1."""
+def longest(offsets: Array, order: Array) -> int:
+    """Tokens in the longest of these sequences."""
     length = 0
-    for n in range(first, last):
+    for n in order:
         length = max(length, offsets[n + 1] - offsets[n])
     return length
 
@@ -81,31 +94,10 @@ def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> No
 
 
 @helper
-def fill(
-    unary: Array, matrix: Array, start: Array, kind: Array, a: int, b: int, delta: Array, reach: Array
-) -> None:
-    """Scores of the best prefixes of the tokens a … b−1 (Viterbi 1967):
-
-    reach[t,j] = max_i (delta_{t−1}[i] + pairwise[i,j]);   delta_t[j] = reach[t,j] + unary[t,j]
-
-    reach[0] = start. Only reach is kept; delta[W] ends as that of the last token.
-    """
-    size = len(start)
-    for t in range(b - a):
-        if t > 0:
-            advance_max(delta, matrix, kind[a + t] if kind.size else 0, reach, t)
-        else:
-            for j in range(size):
-                reach[0, j] = start[j]
-        for j in range(size):
-            delta[j] = reach[t, j] + unary[a + t, j]
-
-
-@helper
 def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array, states: Array) -> None:
     """Walk back from states[b−1], at every step to the lowest previous state that attains reach.
 
-    The sums of `fill` are repeated here bit for bit, so an exact comparison finds it, and no
+    The sums of `best_states` are repeated here bit for bit, so an exact comparison finds it, and no
     back-pointers need to be stored.
     """
     size = unary.shape[1]
@@ -121,38 +113,58 @@ def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array
         states[t - 1] = i
 
 
-@kernel
-def viterbi(
+@helper
+def best_states(
     unary: Array,
-    pairwise: Array,
+    matrix: Array,
     start: Array,
     end: Array,
-    offsets: Array,
     kind: Array,
-    first: int,
-    last: int,
+    a: int,
+    b: int,
+    delta: Array,
+    reach: Array,
     states: Array,
-    scores: Array,
-) -> None:
+) -> float:
+    """The best states of the tokens a … b−1 and their score (Viterbi 1967); −1 and −inf if all are forbidden.
+
+    reach[t,j] = max_i (delta_{t−1}[i] + pairwise[i,j]);   delta_t[j] = reach[t,j] + unary[t,j]
+
+    reach[0] = start. Only reach is kept; delta[W] has −inf in its padding. Of last states that are equally
+    good the lowest is taken.
+    """
+    size = len(start)
+    for t in range(b - a):
+        if t > 0:
+            advance_max(delta, matrix, kind[a + t] if kind.size else 0, reach, t)
+        else:
+            for j in range(size):
+                reach[0, j] = start[j]
+        for j in range(size):
+            delta[j] = reach[t, j] + unary[a + t, j]
+    best, score = -1, -np.inf
+    for j in range(size):
+        if delta[j] + end[j] > score:
+            best, score = j, delta[j] + end[j]
+    for t in range(a, b):
+        states[t] = best
+    if best >= 0:
+        trace(unary, matrix, kind, a, b, reach, states)
+    return score
+
+
+@kernel
+def viterbi(chains: Chains, first: int, last: int, states: Array, scores: Array) -> None:
     """Best states and their score for the sequences first … last−1.
 
     A sequence without a feasible labelling gets the score −inf and the states −1. Memory beyond the
     arguments: one row of W scores per token of the longest sequence.
     """
-    matrix = both_directions(pairwise)
-    reach = np.empty((longest(offsets, first, last), matrix.shape[1]))
-    delta = np.empty(matrix.shape[1])
-    for j in range(len(end), len(delta)):
-        delta[j] = -np.inf
+    unary, start, end, offsets, kind = chains.unary, chains.start, chains.end, chains.offsets, chains.kind
+    matrix = both_directions(chains.pairwise)
+    reach = np.empty((longest(offsets, np.arange(first, last)), matrix.shape[1]))
+    delta = forbidden(1, matrix.shape[1])[0]
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        fill(unary, matrix, start, kind, a, b, delta, reach)
-        best, score = -1, -np.inf
-        for j in range(len(end)):
-            if delta[j] + end[j] > score:
-                best, score = j, delta[j] + end[j]
+        score = best_states(unary, matrix, start, end, kind, a, b, delta, reach, states)
         scores[n] = score if b > a else 0.0
-        for t in range(a, b):
-            states[t] = best
-        if best >= 0:
-            trace(unary, matrix, kind, a, b, reach, states)

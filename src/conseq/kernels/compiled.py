@@ -26,10 +26,12 @@ What compiling costs, in seconds of a processor (numba 0.68; what is cheap is wr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from functools import partial
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 from numba import config, types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -37,8 +39,25 @@ Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class CacheIndex(IndexDataCacheFile):
+    """What the cache on disk has of a function; of types that an earlier version had, and this has not,
+    nothing."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}
+
+
 class _Kernel(CPUDispatcher):
     """A compiled function with one variant for one set of types, whatever the literals in calls of it."""
+
+    _cache: Any
+
+    def enable_caching(self) -> None:
+        super().enable_caching()
+        self._cache._cache_file.__class__ = CacheIndex
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What numba asks for when another compiled function calls this one."""
@@ -54,34 +73,31 @@ class _Helper(_Kernel):
         raise TypeError(f"{name} is compiled for kernels only; make it a @kernel, or call it from one")
 
 
-@overload
-def kernel(function: Function) -> Function: ...
-@overload
-def kernel(**options: Any) -> Callable[[Function], Function]: ...
-def kernel(function: Function | None = None, **options: Any) -> Any:
-    """A function that Python calls; options are numba's."""
-    return _decorated(_Kernel, function, {"no_cfunc_wrapper": True, **options})
+class _Decorator(Protocol):
+    @overload
+    def __call__(self, function: Function) -> Function: ...
+    @overload
+    def __call__(self, **options: Any) -> Callable[[Function], Function]: ...
 
 
-@overload
-def helper(function: Function) -> Function: ...
-@overload
-def helper(**options: Any) -> Callable[[Function], Function]: ...
-def helper(function: Function | None = None, **options: Any) -> Any:
-    """A function that only compiled functions call; options are numba's."""
-    without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return _decorated(_Helper, function, without | options)
-
-
-def _decorated(made: type[_Kernel], function: Function | None, options: dict[str, Any]) -> Any:
-    def decorate(function: Function) -> Any:
+def _decorator(made: type[_Kernel], **always: bool) -> _Decorator:
+    def decorate(function: Function | None = None, **options: Any) -> Any:
+        if function is None:
+            return partial(decorate, **options)
         if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it from the environment
             return function
-        dispatcher = made(function, targetoptions={"nopython": True, "nogil": True, **options})
+        dispatcher = made(function, targetoptions={"nopython": True, "nogil": True, **always, **options})
         dispatcher.enable_caching()
         return dispatcher
 
-    return decorate if function is None else decorate(function)
+    return decorate
+
+
+kernel = _decorator(_Kernel, no_cfunc_wrapper=True)
+"""A function that Python calls; options are numba's."""
+
+helper = _decorator(_Helper, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+"""A function that only compiled functions call; options are numba's."""
 
 
 def as_compiled(values: ArrayLike, dtype: DTypeLike) -> Array:

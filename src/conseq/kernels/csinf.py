@@ -9,14 +9,9 @@ Axes: T tokens of all sequences end to end, N sequences.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import kernel
-
-Array = NDArray[Any]
+from conseq.kernels.compiled import Array, kernel
 
 
 @kernel
@@ -30,9 +25,8 @@ def solve(gains: Array, offsets: Array, places: Array, totals: Array) -> None:
     best, before = np.empty((3, 3)), np.empty((3, 3))
     back = np.empty((len(gains), 3, 3), dtype=np.int8)
     for n in range(len(totals)):
-        for j in range(3):
-            for k in range(3):
-                best[j, k] = 0.0 if j == 0 and k == 0 else -np.inf
+        best[:] = -np.inf
+        best[0, 0] = 0.0
         for t in range(offsets[n], offsets[n + 1]):
             best, before = before, best
             for j in range(3):

@@ -7,6 +7,8 @@ kernels that import it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from conseq.kernels.compiled import helper
@@ -18,6 +20,7 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01  # 32 bits, so that n · LN2_HIGH is exact
 LN2_LOW = 1.90821492927058770002e-10
 ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, which the low bits then hold
+FACTORS = tuple(1.0 / math.factorial(k) for k in range(13, -1, -1))  # of r^13, r^12, … in e^r
 HALF_ROOT_BITS = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 
 
@@ -31,20 +34,9 @@ def exp(x: float) -> float:
     shifted = np.float64(y * LOG2_E + ROUNDING)
     n = shifted - ROUNDING
     r = (y - n * LN2_HIGH) - n * LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    p = 0.0
+    for factor in FACTORS:
+        p = p * r + factor
     power = np.int64((shifted.view(np.int64) + np.int64(1023)) << np.int64(52)).view(np.float64)
     return p * power if x > LOWEST else 0.0
 

@@ -4,19 +4,35 @@
     build:      distinct codes[u] ─→ slots[size] (a power of two, at most half full; −1 = free)
     lookup:     codes[n] ─→ ids[n], −1 where a code is not in the table
 
-Codes stay below 2**62; a negative code means "nothing here" and gets the id −1.
+Codes stay below 2**62; a negative code means "nothing here" and gets the id −1. What is sorted needs no
+table (`place_of`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.compiled import Array, helper, kernel
 
-Array = NDArray[Any]
+
+@helper
+def first_from(values: Array, low: int, high: int, wanted: int) -> int:
+    """The first place among values[low:high], which rise, that holds this value or a larger one."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def place_of(values: Array, low: int, high: int, wanted: int) -> int:
+    """Where a value stands among values[low:high], which rise; −1 if it does not."""
+    place = first_from(values, low, high, wanted)
+    return place if place < high and values[place] == wanted else -1
 
 
 @helper(inline="always")
@@ -44,16 +60,6 @@ def _factorise(codes: Array, slots: Array, ids: Array, first: Array) -> int:
             n += 1
         ids[i] = slots[s]
     return n
-
-
-@kernel
-def _build(codes: Array, slots: Array) -> None:
-    mask = slots.size - 1
-    for i in range(codes.size):
-        s = _slot(codes[i], mask)
-        while slots[s] >= 0:
-            s = (s + 1) & mask
-        slots[s] = i
 
 
 @kernel
@@ -90,8 +96,8 @@ def factorise(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.i
 
 def build(codes: NDArray[np.int64]) -> NDArray[np.int32]:
     """The slots of a table in which codes[i] has the id i; the codes must be distinct."""
-    slots = _free_slots(codes.size)
-    _build(codes, slots)
+    slots, (ids, first) = _free_slots(codes.size), np.empty((2, codes.size), dtype=np.int32)
+    _factorise(codes, slots, ids, first)
     return slots
 
 

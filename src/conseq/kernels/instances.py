@@ -9,15 +9,13 @@ node i at depth d: the rows low[i]:high[i], all with the same first d values
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
-
-Array = NDArray[Any]
-
+from conseq.kernels.compiled import Array, helper
 
 BITS = 63
 """Of a mask, which is never negative so."""
@@ -36,65 +34,9 @@ class Tree(NamedTuple):
 
 
 @helper
-def _doubled(array: Array) -> Array:
-    larger = np.empty(2 * array.size, dtype=array.dtype)
-    for i in range(array.size):  # a slice would take seconds to compile
-        larger[i] = array[i]
-    return larger
-
-
-@kernel
-def _build(rows: Array, few: int) -> tuple[Array, Array, Array, Array, int]:
-    size, n = 1024, 1
-    value, child = np.zeros(size, dtype=np.int32), np.zeros(size + 1, dtype=np.int32)
-    low, high = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int32)
-    high[0] = rows.shape[0]
-    pending, widest, depth, level_ends = 1, 0, 0, 1
-    node = 0
-    while node < n:
-        if node == level_ends:
-            pending, widest, depth, level_ends = pending + widest, 0, depth + 1, n
-        child[node] = n
-        if high[node] - low[node] > few:
-            begun = low[node]
-            for row in range(low[node] + 1, high[node] + 1):
-                if row == high[node] or rows[row, depth] != rows[begun, depth]:
-                    if n == value.size:
-                        value, low, high, child = (
-                            _doubled(value),
-                            _doubled(low),
-                            _doubled(high),
-                            _doubled(child),
-                        )
-                    value[n], low[n], high[n] = rows[begun, depth], begun, row
-                    begun = row
-                    n += 1
-            widest = max(widest, n - child[node])
-        node += 1
-    child[n] = n
-    return value[:n].copy(), child[: n + 1].copy(), low[:n].copy(), high[:n].copy(), pending + widest
-
-
-@helper
 def bit_of(value: int) -> np.int64:
     """The bit of a mask that stands for a value."""
     return np.int64(1) << np.int64(value % BITS)
-
-
-@kernel
-def _masks(rows: Array, child: Array, low: Array, high: Array) -> Array:
-    """Children come after their parent, so the last nodes are done first."""
-    mask = np.zeros((low.size, rows.shape[1]), dtype=np.int64)
-    for node in range(low.size - 1, -1, -1):
-        if child[node] < child[node + 1]:
-            for below in range(child[node], child[node + 1]):
-                for f in range(rows.shape[1]):
-                    mask[node, f] |= mask[below, f]
-        else:
-            for row in range(low[node], high[node]):
-                for f in range(rows.shape[1]):
-                    mask[node, f] |= bit_of(rows[row, f])
-    return mask
 
 
 def build_tree(rows: NDArray[np.int32], few: int = 4) -> Tree:
@@ -104,5 +46,38 @@ def build_tree(rows: NDArray[np.int32], few: int = 4) -> Tree:
     >>> tree.child.tolist(), tree.value.tolist(), tree.low.tolist(), tree.high.tolist()
     ([1, 3, 5, 5, 5, 5], [0, 0, 1, 0, 1], [0, 0, 2, 0, 1], [3, 2, 3, 1, 2])
     """
-    value, child, low, high, pending = _build(rows, max(few, 1))
-    return Tree(rows, value, child, low, high, _masks(rows, child, low, high), pending)
+    new = np.arange(len(rows)) == 0  # whether the first values differ from those of the row before
+    divided = np.ones(len(rows), dtype=bool)  # whether a node of this depth, with children, holds the row
+    values, lows, sizes = [rows[:1, 0] * 0], [np.array([0])], [np.array([len(rows)])]
+    numbers = []  # of the children, level by level
+    for column in rows.T:
+        large = sizes[-1] > max(few, 1)
+        divided[divided] = np.repeat(large, sizes[-1])
+        new[1:] |= column[1:] != column[:-1]
+        begins, inner = new[divided], sizes[-1][large]
+        numbers.append(np.zeros(len(large), dtype=np.int64))
+        numbers[-1][large] = np.add.reduceat(begins, np.cumsum(inner) - inner, dtype=np.int64)
+        lows.append(np.flatnonzero(divided & new))
+        sizes.append(np.diff(np.append(np.flatnonzero(begins), len(begins))))
+        values.append(column[lows[-1]])
+    numbers.append(np.zeros(len(sizes[-1]), dtype=np.int64))
+    low = np.concatenate(lows).astype(np.int32)
+    high = (low + np.concatenate(sizes)).astype(np.int32)
+    child = (1 + np.append(0, np.cumsum(np.concatenate(numbers)))).astype(np.int32)
+    mask = _masks(rows, child, low, np.cumsum([0, *map(len, numbers)]).tolist())
+    pending = 1 + sum(int(number.max(initial=0)) for number in numbers)
+    return Tree(rows, np.concatenate(values), child, low, high, mask, pending)
+
+
+def _masks(rows: Array, child: Array, low: Array, levels: list[int]) -> Array:
+    """Those of nodes without children from their rows, then those of parents, the deepest first."""
+    mask = np.empty((len(low), rows.shape[1]), dtype=np.int64)
+    last = np.flatnonzero(np.diff(child) == 0)
+    last = last[np.argsort(low[last])]
+    bits = np.int64(1) << (rows % BITS).astype(np.int64)
+    mask[last] = np.bitwise_or.reduceat(bits, low[last], axis=0)
+    for begin, end in reversed(list(pairwise(levels))):
+        parents = begin + np.flatnonzero(np.diff(child[begin : end + 1]))
+        below = mask[child[begin] : child[end]]
+        mask[parents] = np.bitwise_or.reduceat(below, child[parents] - child[begin], axis=0)
+    return mask

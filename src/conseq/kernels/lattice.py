@@ -3,7 +3,7 @@
     chain, scores above a floor ─→ graph, steps                         (`from_chain`)
     graph ─→ best prefixes and completions, the n best paths            (max-plus)
     graph ─→ log-partition, posteriors, samples, probabilities of spans (log-sum)
-    steps ─→ what each edge adds to counters
+    steps ─→ what each edge adds to totals of counters                  (`added`)
 
 Nodes are in topological order: node 0 is the root, before all tokens, the last node is the sink, after END.
 The edges of node i are first[i] … first[i+1]−1. An edge spans one token or several, which it labels; an edge
@@ -16,15 +16,13 @@ Axes: L tokens, S states, Y labels, B nodes, E edges, I steps, n ranks. Index Y 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.chain import advance_max, both_directions
-from conseq.kernels.compiled import helper, kernel
-
-Array = NDArray[Any]
+from conseq.kernels.chain import advance_max, both_directions, forbidden
+from conseq.kernels.compiled import Array, helper, kernel
+from conseq.kernels.violations import Counters
 
 
 class Graph(NamedTuple):
@@ -59,18 +57,15 @@ class Chain(NamedTuple):
 
 
 @kernel
-def chain_completions(chain: Chain, best: Array) -> None:
+def chain_completions(chain: Chain) -> Array:
     """best[t,s] = the most that labels after token t can add, given state s at t:
 
     best[L−1,s] = end[s];   best[t,s] = max_j (pairwise[s,j] + unary[t+1,j] + best[t+1,j])
     """
     matrix = both_directions(chain.pairwise)
     kinds, width, size = len(chain.pairwise), matrix.shape[1], len(chain.end)
-    gain = np.empty(width)
-    row = np.empty((1, width))
-    for j in range(size, width):
-        gain[j] = -np.inf
-    for s in range(size):
+    gain, row, best = forbidden(1, width)[0], np.empty((1, width)), np.empty(chain.unary.shape)
+    for s in range(size if len(best) else 0):
         best[len(best) - 1, s] = chain.end[s]
     for t in range(len(best) - 2, -1, -1):
         for j in range(size):
@@ -78,6 +73,7 @@ def chain_completions(chain: Chain, best: Array) -> None:
         advance_max(gain, matrix, kinds + (chain.kind[t + 1] if chain.kind.size else 0), row, 0)
         for s in range(size):
             best[t, s] = row[0, s]
+    return best
 
 
 @kernel
@@ -292,61 +288,37 @@ def sample(graph: Graph, shares: Array, uniform: Array, paths: Array) -> None:
 
 
 @kernel
-def passage(graph: Graph, steps: Steps, shares: Array, posterior: Array, token: int, masks: Array) -> float:
+def passage(graph: Graph, steps: Steps, shares: Array, token: int, masks: Array) -> float:
     """p(the path has a state of masks[k] at token + k, for all k), masks[M,S] with M ≥ 1."""
-    total, last = 0.0, token + len(masks) - 1
-    within = np.zeros(len(posterior))  # p(the path passes the node and keeps to the masks before it)
-    entered = np.zeros(len(posterior), dtype=np.bool_)  # whether tokens of the span lie before the node
-    for node in range(len(posterior)):
-        # a mass of 0 is handed on, for its targets are entered, too
-        mass = within[node] if entered[node] else posterior[node]
+    kept = np.zeros(len(graph.first) - 1)  # p(the path keeps to the masks from the node on | it passes it)
+    kept[len(kept) - 1] = 1.0
+    for node in range(len(kept) - 2, -1, -1):
         for e in range(graph.first[node], graph.first[node + 1]):
-            ends, fits = -1, True
+            fits = True
             for i in range(steps.first[e], steps.first[e + 1]):
-                ends = steps.token[i]
-                if token <= ends <= last and not masks[ends - token, steps.state[i]]:
-                    fits = False
-            if ends < token or steps.token[steps.first[e]] > last:
-                continue
-            target = graph.targets[e]
-            entered[target] = True
-            if fits and ends >= last:
-                total += mass * shares[e]
-            elif fits:
-                within[target] += mass * shares[e]
-    return total
+                k = steps.token[i] - token
+                fits = fits and (k < 0 or k >= len(masks) or masks[k, steps.state[i]])
+            if fits:
+                kept[node] += shares[e] * kept[graph.targets[e]]
+    return float(kept[0])
 
 
-# ── what edges add to counters ──────────────────────────────────────────────────────────────────
+# ── what edges add up to ──────────────────────────────────────────────────────────────────
 
 
 @kernel
-def additions(
-    steps: Steps, length: int, counters: Array, tables: Array, masks: Array, token: int
-) -> tuple[Array, Array]:
-    """What the edges add to counters: begins[E+1], added[·,2] (counter, amount), edge after edge.
+def added(steps: Steps, length: int, counters: Counters, totals: Array, token: int) -> Array:
+    """What each edge adds to totals, [E,K], of which count j adds totals[j,·].
 
-    counters[r] = row of tables, row of masks or −1; tables[·,(Y+1)²]; `token` is the place of the first token
-    in the masks, which no step to END passes.
+    `token` is the place of the first token in the masks, which no step to END passes.
     """
-    edges = len(steps.first) - 1
-    begins = np.zeros(edges + 1, dtype=np.int64)
-    added = np.empty((4 * edges + 16, 2), dtype=np.int64)
-    n = 0
-    for e in range(edges):
-        if n + len(counters) > len(added):
-            more = np.empty((2 * len(added) + len(counters), 2), dtype=np.int64)
-            for i in range(n):
-                more[i, 0], more[i, 1] = added[i, 0], added[i, 1]
-            added = more
-        for r in range(len(counters)):
-            amount, mask = 0, counters[r, 1]
-            for i in range(steps.first[e], steps.first[e + 1]):
-                t = steps.token[i]
-                if mask < 0 or (t < length and masks[mask, token + t]):
-                    amount += tables[counters[r, 0], steps.pair[i]]
-            if amount != 0:
-                added[n, 0], added[n, 1] = r, amount
-                n += 1
-        begins[e + 1] = n
-    return begins, added[:n]
+    amounts = np.zeros((len(steps.first) - 1, totals.shape[1]), dtype=np.int64)
+    for e in range(len(amounts)):
+        for i in range(steps.first[e], steps.first[e + 1]):
+            t = steps.token[i]
+            for m in range(counters.pairs[steps.pair[i]], counters.pairs[steps.pair[i] + 1]):
+                j, amount, mask = counters.moves[m, 0], counters.moves[m, 1], counters.moves[m, 2]
+                if mask < 0 or (t < length and counters.masks[mask, token + t]):
+                    for k in range(totals.shape[1]):
+                        amounts[e, k] += amount * totals[j, k]
+    return amounts

@@ -1,27 +1,24 @@
 """Dual decomposition on a lattice (Soft-DD): multipliers for the sums, an upper bound, the best labelling
 met.
 
-    graph, additions, sums ─→ multipliers[K], the least upper bound, the best path met
+    graph, amounts[E,R], sums ─→ multipliers[K], the least upper bound, the best path met
 
     D(λ) = max over paths of Σ gain − Σ_k λ_k·x_k, plus Σ_k λ_k·limit_k,     0 ≤ λ_k ≤ penalty_k
 
-Axes: E edges, R counters, K sums, B nodes.
+Axes: E edges, R totals that the sums are of, K sums, B nodes.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.kernels import rounding
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.lattice import Graph, completions
 from conseq.kernels.multipliers import STEP, descent, dot, gap_to_close, move, note, totals, weigh
 from conseq.kernels.violations import Sums
-
-Array = NDArray[Any]
 
 SHORTEST = 1e-3
 """Steps shorter than this share of Polyak's are not worth a round."""
@@ -31,18 +28,13 @@ LIMIT, PENALTY, MULTIPLIER, RISES, FALLS = 0, 1, 2, 3, 4
 whether the sum may rise and fall."""
 
 
-class Additions(NamedTuple):
-    """What edge e adds to counters: added[begins[e]:begins[e+1]], rows (counter, amount)."""
-
-    begins: Array
-    added: Array
-
-
 class Dual(NamedTuple):
-    """Where a dual descent on a lattice begins, and what it leaves."""
+    """What a dual descent on a lattice leaves."""
 
-    base: Array  # [K], the multipliers that the gains are shifted by already
-    multipliers: Array  # [K], at first where to start, then those of the least bound
+    bound: float  # the least upper bound
+    score: float  # of the best path met; −inf: none
+    rounds: int
+    multipliers: Array  # [K], those of the least bound
     shifted: Array  # [E], the gains shifted by them
     rest: Array  # [B], the completions of these
     path: Array  # [L+1], the edges of the best path met, then −1
@@ -59,26 +51,27 @@ def charge(x: Array, limits: Array) -> float:
 
 
 @helper
-def shift(gains: Array, additions: Additions, weights: Array, shifted: Array) -> None:
-    """shifted[e] = gains[e] − Σ_r weights[r] · what edge e adds to counter r."""
+def shift(gains: Array, amounts: Array, weights: Array, shifted: Array) -> None:
+    """shifted[e] = gains[e] − Σ_r weights[r] · amounts[e,r]."""
     for e in range(len(shifted)):
-        off = 0.0
-        for i in range(additions.begins[e], additions.begins[e + 1]):
-            off += weights[additions.added[i, 0]] * additions.added[i, 1]
-        shifted[e] = gains[e] - off
+        shifted[e] = gains[e]
+    for r in range(len(weights)):
+        if weights[r] != 0:
+            for e in range(len(shifted)):
+                shifted[e] -= weights[r] * amounts[e, r]
 
 
 @helper
-def follow(graph: Graph, following: Array, additions: Additions, path: Array, counts: Array) -> float:
-    """Walk the best path from the root: its edges, its counts, and its gain."""
+def follow(graph: Graph, following: Array, amounts: Array, path: Array, counts: Array) -> float:
+    """Walk the best path from the root: its edges, its totals, and its gain."""
     for r in range(len(counts)):
         counts[r] = 0
     node, gained, k = 0, 0.0, 0
     while following[node] >= 0:
         e = following[node]
         gained += graph.gains[e]
-        for i in range(additions.begins[e], additions.begins[e + 1]):
-            counts[additions.added[i, 0]] += additions.added[i, 1]
+        for r in range(len(counts)):
+            counts[r] += amounts[e, r]
         node = graph.targets[e]
         path[k] = e
         k += 1
@@ -90,61 +83,51 @@ def follow(graph: Graph, following: Array, additions: Additions, path: Array, co
 @kernel
 def descend(
     graph: Graph,
-    additions: Additions,
-    n_counters: int,
+    amounts: Array,
     sums: Sums,
+    base: Array,
     aims: tuple[float, float, float],
-    iterations: int,
-    dual: Dual,
-) -> tuple[float, float, int]:
-    """The least upper bound, the score of the best path met (−inf: none), and the iterations made.
+    most_rounds: int,
+    length: int,
+) -> tuple[float, float, int, Array, Array, Array, Array]:
+    """Lower the bound step by step, from the multipliers base[K] on, by which the gains are shifted already;
+    the fields of a `Dual`.
 
+    amounts what each edge adds to each total, [E,R]
     aims    floor: the lattice has all labellings of at least this score; known: a score that is reached;
-    spread:
-            how far below the bound to aim at first
+            spread: how far below the bound to aim at first
     """
     floor, known, spread = aims
-    limits, ceilings, zeros = (
-        np.zeros(len(sums.limits)),
-        np.zeros(len(sums.limits)),
-        np.zeros(len(sums.limits)),
-    )
-    x, excess, trial = np.zeros(len(limits)), np.zeros(len(limits)), np.zeros(len(limits))
-    for k in range(len(limits)):
-        limits[k], ceilings[k], trial[k] = sums.limits[k, LIMIT], sums.limits[k, PENALTY], dual.multipliers[k]
-    following = np.empty(len(dual.rest), dtype=np.int64)
-    counts, weights = np.zeros(n_counters), np.zeros(n_counters)
-    path = np.empty(len(dual.path), dtype=np.int64)
-    score, done, state = -np.inf, 0, descent(spread)
-    moved = Graph(graph.first, graph.targets, dual.shifted)
-    bound = np.inf
-    while done < iterations:
-        weigh(sums, trial, dual.base, weights)
-        shift(graph.gains, additions, weights, dual.shifted)
-        completions(moved, dual.rest, following)
+    limits, ceilings = sums.limits[:, LIMIT].copy(), sums.limits[:, PENALTY].copy()
+    multipliers, trial, x = base.copy(), base.copy(), np.zeros(len(base))
+    counts, weights = np.zeros(amounts.shape[1]), np.zeros(amounts.shape[1])
+    rest, following = np.empty(len(graph.first) - 1), np.empty(len(graph.first) - 1, dtype=np.int64)
+    path, best = np.empty(length + 1, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
+    bound, score, done, state = np.inf, -np.inf, 0, descent(spread)
+    moved = Graph(graph.first, graph.targets, np.empty(len(graph.gains)))
+    while done < most_rounds:
+        weigh(sums, trial, base, weights)
+        shift(graph.gains, amounts, weights, moved.gains)
+        completions(moved, rest, following)
         done += 1
-        if dual.rest[0] == -np.inf:
+        if rest[0] == -np.inf:
             bound = -np.inf
             break
-        gained = follow(graph, following, additions, path, counts)
+        gained = follow(graph, following, amounts, path, counts)
         totals(sums, counts, x)
-        value, gained = dual.rest[0] + dot(trial, limits), gained + dot(dual.base, x)
-        if gained - charge(x, sums.limits) > score:
-            score = gained - charge(x, sums.limits)
-            for k in range(len(path)):
-                dual.path[k] = path[k]
+        value, reached = rest[0] + dot(trial, limits), gained + dot(base, x) - charge(x, sums.limits)
+        if reached > score:
+            score, path, best = reached, best, path
         if note(state, value):
-            bound = value
-            for k in range(len(trial)):
-                dual.multipliers[k] = trial[k]
+            bound, multipliers = value, trial.copy()
         reached = max(score, known)
         if bound < floor or bound <= reached + rounding.in_kernels(bound) or state[STEP] < SHORTEST:
             break
         for k in range(len(x)):
-            excess[k] = x[k] - limits[k]
-        if not move(trial, excess, zeros, ceilings, gap_to_close(state, value, reached)):
+            x[k] -= limits[k]
+        if not move(trial, x, ceilings, gap_to_close(state, value, reached)):
             break
-    weigh(sums, dual.multipliers, dual.base, weights)
-    shift(graph.gains, additions, weights, dual.shifted)
-    completions(moved, dual.rest, following)
-    return bound, score, done
+    weigh(sums, multipliers, base, weights)
+    shift(graph.gains, amounts, weights, moved.gains)
+    completions(moved, rest, following)
+    return bound, score, done, multipliers, moved.gains, rest, best

@@ -5,14 +5,9 @@ Sums are in double precision whatever the vectors are. What sums nothing rounds 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import kernel
-
-Array = NDArray[Any]
+from conseq.kernels.compiled import Array, kernel
 
 ANY_ORDER = {"reassoc", "contract"}
 """Sums may be taken in the order that suits the processor; it is the same in every run."""
@@ -56,38 +51,8 @@ def scaled_square(a: Array, scale: Array) -> float:
     return total
 
 
-@kernel(fastmath=ANY_ORDER)
-def add(q: Array, factor: float, a: Array) -> None:
-    """q += factor · a."""
-    share = q.dtype.type(factor)
-    for i in range(q.size):
-        q[i] += share * a[i]
-
-
-@kernel
-def add_times(q: Array, factor: float, a: Array) -> None:
-    """q += factor · a, rounded twice."""
-    for i in range(q.size):
-        q[i] += factor * a[i]
-
-
 @kernel
 def sum_times(a: Array, factor: float, b: Array, out: Array) -> None:
-    """out = a + factor · b."""
+    """out = a + factor · b, rounded twice; `out` may be `a`."""
     for i in range(out.size):
         out[i] = a[i] + factor * b[i]
-
-
-@kernel
-def negative(a: Array, out: Array) -> None:
-    """out = −a, in the precision of `out`."""
-    for i in range(out.size):
-        out[i] = -a[i]
-
-
-@kernel
-def difference(a: Array, b: Array, out: Array) -> None:
-    """out = a − b, both first rounded to the precision of `out`."""
-    kind = out.dtype.type
-    for i in range(out.size):
-        out[i] = kind(a[i]) - kind(b[i])

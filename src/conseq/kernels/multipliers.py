@@ -1,6 +1,6 @@
 """Sums of counters, their multipliers, and the subgradient steps that every dual descent takes.
 
-    D(λ) = max over labellings of (score − Σ_k λ_k · x_k) + Σ_k λ_k · limit_k,     lower_k ≤ λ_k ≤ upper_k
+    D(λ) = max over labellings of (score − Σ_k λ_k · x_k) + Σ_k λ_k · limit_k,     0 ≤ λ_k ≤ upper_k
 
 is an upper bound for every λ. Steps follow Polyak 1969: they would close the gap to a target if D were
 linear. While D falls the target is moved further away; when it does not, steps are halved.
@@ -10,16 +10,11 @@ Axes: K sums, J counters.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.kernels import rounding
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.violations import Sums
-
-Array = NDArray[Any]
 
 PATIENCE = 3
 """Rounds without a better bound after which steps are halved."""
@@ -60,14 +55,14 @@ def gap_to_close(state: Array, bound: float, reached: float) -> float:
 
 
 @kernel
-def move(multipliers: Array, excess: Array, lower: Array, upper: Array, gap: float) -> bool:
-    """λ ← clip(λ + gap / ‖excess‖² · excess, lower, upper): whether there was anywhere to go.
+def move(multipliers: Array, excess: Array, upper: Array, gap: float) -> bool:
+    """λ ← clip(λ + gap / ‖excess‖² · excess, 0, upper): whether there was anywhere to go.
 
     excess[K] = x − limit is the slope of −D. What the box blocks is left out of the norm.
     """
     size = 0.0
     for k in range(len(excess)):
-        below = multipliers[k] <= lower[k] and excess[k] <= 0
+        below = multipliers[k] <= 0 and excess[k] <= 0
         above = multipliers[k] >= upper[k] and excess[k] >= 0
         if not (below or above):
             size += excess[k] * excess[k]
@@ -75,7 +70,7 @@ def move(multipliers: Array, excess: Array, lower: Array, upper: Array, gap: flo
         return False
     for k in range(len(excess)):
         moved = multipliers[k] + gap / size * excess[k]
-        multipliers[k] = min(max(moved, lower[k]), upper[k])
+        multipliers[k] = min(max(moved, 0.0), upper[k])
     return True
 
 

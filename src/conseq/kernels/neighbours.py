@@ -1,7 +1,7 @@
 """The nearest instances of a query: a search depth first through their tree, cut off by bounds.
 
     Measure, values      ─→ floors  ─→ what the values that share a bit of a mask cost at least
-    Tree, Measure, query ─→ nearest ─→ the k nearest distances, the rows at them
+    Search, query        ─→ nearest ─→ the k nearest distances, the rows at them
 
     distance(x, y) = Σ_f weight[f] · difference_f(x[f], y[f])
     OVERLAP   0 if equal, else 1
@@ -19,15 +19,14 @@ the same order, so those that are the same sums are equal to the last bit; nothi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.compiled import Array, helper, kernel
+from conseq.kernels.index import place_of
 from conseq.kernels.instances import BITS, Tree, bit_of
-
-Array = NDArray[Any]
 
 OVERLAP, VALUES, NUMBERS, SHANNON, JEFFREY = 0, 1, 2, 3, 4
 
@@ -79,6 +78,15 @@ class Work(NamedTuple):
     cost: NDArray[np.float64]  # [pending,2] what the values so far cost, and what rows below cost at least
     row: NDArray[np.int32]  # [U] the rows found
     distance: NDArray[np.float64]  # [U] and how far they are
+
+
+class Search(NamedTuple):
+    """Queries, and where one thread looks for their neighbours."""
+
+    tree: Tree
+    measure: Measure
+    queries: Queries
+    work: Work
 
 
 def workspace(tree: Tree, measure: Measure) -> Work:
@@ -229,19 +237,6 @@ def _kept(row: Array, distance: Array, n: int, most: float) -> int:
 
 
 @helper(inline="always")
-def _child_with(value: Array, low: int, high: int, wanted: int) -> int:
-    """Which of the children low:high has a value, −1 if none."""
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if value[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and value[low] == wanted else -1
-
-
-@helper(inline="always")
 def _least(floors: Array, floor: int, held: int) -> float:
     """The least of what the bits of a mask stand for."""
     low = np.inf
@@ -283,19 +278,17 @@ def _best_last(node: Array, cost: Array, low: int, high: int) -> None:
 
 
 @helper
-def nearest(
-    tree: Tree, measure: Measure, queries: Queries, asked: int, work: Work, near: Array, before: int
-) -> int:
+def nearest(search: Search, asked: int, near: Array, before: int) -> int:
     """The k nearest distances into near[k], ∞ where there are fewer; how many rows are at them (in work).
 
     The rows found for the query before are tried first: if they are near, they give a bound. (Longer than
     others: its parts would hand more than a dozen arrays to each other at every node.)
     """
-    query, number, floor, floors = (
-        queries.ids[asked], queries.numbers[asked], queries.floor[asked], queries.floors,
-    )  # fmt: skip
+    tree, measure, work, queries = search.tree, search.measure, search.work, search.queries
+    query, number, floor = queries.ids[asked], queries.numbers[asked], queries.floor[asked]
     _prepare(measure, query, work)
     # out of their tuples first: inside the loops that would count references again and again
+    floors = queries.floors
     rows, value, child, mask, weight = tree.rows, tree.value, tree.child, tree.mask, measure.weight
     first, end, row, distance = tree.low, tree.high, work.row, work.distance
     base, far, bit, unequal, node, cost = work.base, work.far, work.bit, work.unequal, work.node, work.cost
@@ -336,7 +329,7 @@ def nearest(
             continue
         others = so_far + _bound(mask, bit, unequal, floor, floors, here, depth + 1, 0.0, np.inf)
         if base[depth] < 0 and others + weight[depth] > most:
-            low = _child_with(value, low, high, query[depth])
+            low = place_of(value, low, high, query[depth])
             high = low + 1 if low >= 0 else low
         top = waiting
         for i in range(low, high):

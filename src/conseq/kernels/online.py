@@ -13,14 +13,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.chain import viterbi
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.chain import LANES as STATES
+from conseq.kernels.chain import best_states, both_directions, forbidden, longest, padded
+from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.scaled import backward, forward, log_sum, lower_by_max
 from conseq.kernels.vectors import LANES, flat, prefetch
-
-Array = NDArray[Any]
 
 AHEAD = 2
 """Tokens ahead whose weights are asked for."""
@@ -53,14 +51,6 @@ class Vector(NamedTuple):
     chain: Array  # [Y·Y + 2·Y]
 
 
-class Descent(NamedTuple):
-    """How AdaGrad goes: sequences in a batch, step width, weight of ‖w‖²."""
-
-    batch: int
-    rate: float
-    c2: float
-
-
 class Room(NamedTuple):
     """What the gradient of a batch is collected in; slope and times are 0 between batches."""
 
@@ -75,15 +65,6 @@ def parts(chain: Array, n_labels: int) -> tuple[Array, Array, Array]:
     square = n_labels * n_labels
     pairwise = chain[:square].reshape((1, n_labels, n_labels))
     return pairwise, chain[square : square + n_labels], chain[square + n_labels :]
-
-
-@helper
-def longest(offsets: Array, order: Array) -> int:
-    """Tokens in the longest of these sequences."""
-    length = 0
-    for n in order:
-        length = max(length, offsets[n + 1] - offsets[n])
-    return length
 
 
 @helper
@@ -130,38 +111,34 @@ def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vecto
     With w_1, …, w_n the weights after each sequence, (w_1 + … + w_n) / n = w_n − u / n (Collins 2002).
     """
     pairwise, start, end = parts(weights.chain, data.n_labels)
-    most = longest(data.offsets, order)
-    scores, found, best = np.empty((most, data.n_labels)), np.empty(most, np.int32), np.empty(1)
-    within, kind = np.zeros(2, np.int64), np.empty(0, np.int32)
+    most, width = longest(data.offsets, order), padded(data.n_labels, STATES)
+    scores, found, kind = np.empty((most, data.n_labels)), np.empty(most, np.int32), np.empty(0, np.int32)
+    delta, reach = forbidden(1, width)[0], np.empty((most, width))
     wrong = 0
     for n in order:
         a, b = data.offsets[n], data.offsets[n + 1]
         score(data, weights.state, a, b, scores)
-        within[1] = b - a
-        viterbi(scores, pairwise, start, end, within, kind, 0, 1, found, best)
+        best_states(scores, both_directions(pairwise), start, end, kind, 0, b - a, delta, reach, found)
         missed = 0
         for t in range(a, b):
             missed += found[t - a] != data.gold[t]
         if missed:
-            correct(data, a, b, found, seen, weights, sums)
+            correct(data, a, data.gold[a:b], found[: b - a], seen, weights, sums)
         wrong += missed
         seen += 1
     return wrong
 
 
 @helper(inline="always")
-def correct(data: Data, a: int, b: int, found: Array, seen: int, weights: Vector, sums: Vector) -> None:
-    """Towards the gold labels of the tokens a … b−1, away from those found."""
-    gold, n, last = data.gold, data.n_labels, b - a - 1
-    for t in range(a, b):
-        if found[t - a] != gold[t]:
-            correct_token(data, t, found[t - a], seen, weights.state, sums.state)
-        if t > a:
-            right, wrong = gold[t - 1] * n + gold[t], found[t - a - 1] * n + found[t - a]
-            correct_step(data.known, right, wrong, seen, weights.chain, sums.chain)
-    start, end = n * n, n * n + n
-    correct_step(data.known, start + gold[a], start + found[0], seen, weights.chain, sums.chain)
-    correct_step(data.known, end + gold[b - 1], end + found[last], seen, weights.chain, sums.chain)
+def correct(data: Data, a: int, gold: Array, found: Array, seen: int, weights: Vector, sums: Vector) -> None:
+    """Towards the gold labels of the tokens from a on, away from those found."""
+    for t in range(gold.size):
+        if found[t] != gold[t]:
+            correct_token(data, a + t, found[t], seen, weights.state, sums.state)
+    add_steps(data, gold, 1.0, weights.chain)
+    add_steps(data, found, -1.0, weights.chain)
+    add_steps(data, gold, seen, sums.chain)
+    add_steps(data, found, -seen, sums.chain)
 
 
 @helper(inline="always")
@@ -181,12 +158,15 @@ def correct_token(data: Data, t: int, wrong: int, seen: int, state: Array, sums:
 
 
 @helper
-def correct_step(known: Array, right: int, wrong: int, seen: int, chain: Array, sums: Array) -> None:
-    if right != wrong:
-        chain[right] += known[right]
-        sums[right] += seen * known[right]
-        chain[wrong] -= known[wrong]
-        sums[wrong] -= seen * known[wrong]
+def add_steps(data: Data, labels: Array, factor: float, chain: Array) -> None:
+    """chain[f] += factor for the start, the transitions and the end of a sequence with these labels."""
+    n, known = data.n_labels, data.known
+    start, end = n * n + labels[0], n * n + n + labels[labels.size - 1]
+    chain[start] += factor * known[start]
+    chain[end] += factor * known[end]
+    for t in range(1, labels.size):
+        move = labels[t - 1] * n + labels[t]
+        chain[move] += factor * known[move]
 
 
 # ── AdaGrad ─────────────────────────────────────────────────────────────────────────────────────
@@ -194,23 +174,24 @@ def correct_step(known: Array, right: int, wrong: int, seen: int, chain: Array, 
 
 @kernel
 def adagrad(
-    data: Data, descent: Descent, order: Array, weights: Vector, squares: Vector, room: Room
+    data: Data, size: int, rate: float, c2: float, order: Array, weights: Vector, squares: Vector, room: Room
 ) -> float:
-    """Go through the sequences `order` in batches; gives Σ −log p(gold), each under the weights it met.
+    """Go through the sequences `order` in batches of a size; gives Σ −log p(gold), each under the weights it
+    met.
 
     h += g²;   w −= rate · g / √h      (Duchi et al. 2011); h, the squares, must begin above 0
     """
     loss = 0.0
-    for first in range(0, order.size, descent.batch):
-        batch = order[first : first + descent.batch]
-        value, touched = gradient(data, descent.c2, batch, weights, room)
+    for first in range(0, order.size, size):
+        batch = order[first : first + size]
+        value, touched = gradient(data, c2, batch, weights, room)
         loss += value
         for place in range(touched):
             a = room.touched[place]
             room.times[a] = 0
             lo, hi = data.feature[a], data.feature[a + 1]
-            step(descent.rate, room.slope.state, squares.state, weights.state, lo, hi)
-        step(descent.rate, room.slope.chain, squares.chain, weights.chain, 0, weights.chain.size)
+            step(rate, room.slope.state, squares.state, weights.state, lo, hi)
+        step(rate, room.slope.chain, squares.chain, weights.chain, 0, weights.chain.size)
     return loss
 
 
@@ -235,7 +216,7 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
     Those of all sequences add up to −Σ log p + c2 ‖w‖², yet no sequence has to do with weights of attributes
     that it lacks.
     """
-    n, width, most = data.n_labels, padded(data.n_labels), longest(data.offsets, batch)
+    n, width, most = data.n_labels, padded(data.n_labels, LANES), longest(data.offsets, batch)
     steps, scores, residual = np.arange(most + 1), np.zeros((most, width)), np.empty((most, width))
     alpha, scale = np.empty((most, width)), np.empty(most)
     matrix, back = np.zeros((width, width)), np.zeros((width, width))
@@ -271,12 +252,6 @@ def gradient(data: Data, c2: float, batch: Array, weights: Vector, room: Room) -
             slope[x * n + y] += pairs[x, y] * matrix[x, y]
     penalise(data, c2, batch.size, touched, weights, room)
     return loss, touched
-
-
-@helper(inline="always")
-def padded(n_labels: int) -> int:
-    """Y rounded up to a multiple of LANES."""
-    return (n_labels + LANES - 1) // LANES * LANES
 
 
 @helper(inline="always")

@@ -9,13 +9,7 @@ Axes: N sequences, T tokens, K names, B the highest bound that matters, L levels
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from conseq.kernels.compiled import kernel
-
-Array = NDArray[Any]
+from conseq.kernels.compiled import Array, kernel
 
 
 @kernel

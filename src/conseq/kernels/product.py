@@ -17,15 +17,14 @@ Axes: B nodes, E edges, I steps, P pairs, Q states, A symbols.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.chain import forbidden
+from conseq.kernels.compiled import Array, helper, kernel
+from conseq.kernels.index import place_of
 from conseq.kernels.lattice import Graph
-
-Array = NDArray[Any]
 
 SAME = 1e-12
 """Costs that differ by no more than this times (1 + cost) are the same."""
@@ -60,30 +59,15 @@ def step_over(machine: Machine, q: int, e: int) -> tuple[int, float]:
 
 
 @kernel
-def reach_of(graph: Graph) -> int:
-    """A power of 2 above the largest difference between the numbers of an edge's target and its source."""
-    most = 1
-    for node in range(len(graph.first) - 1):
-        for e in range(graph.first[node], graph.first[node + 1]):
-            most = max(most, graph.targets[e] - node)
-    size = 2
-    while size <= most:
-        size *= 2
-    return size
-
-
-@kernel
 def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: int, pairs: Pairs) -> int:
     """Fill in the pairs that a path of at least `floor` may come to; their number, −1 if there is no room.
 
-    rest[B] is the most that the lattice can add after each node, without this automaton; window is
-    `reach_of`. Of the best scores by (node, state) only those of `window` nodes are kept at a time.
+    rest[B] is the most that the lattice can add after each node, without this automaton; Of the
+    best scores by (node, state) only those of `window` nodes are kept at a time: a power of 2 that is more
+    than the number of an edge's target ever exceeds that of its source by.
     """
     size, last = len(machine.arcs), len(graph.first) - 2
-    best = np.empty((window, size))
-    for row in range(window):
-        for q in range(size):
-            best[row, q] = -np.inf
+    best = forbidden(window, size)
     best[0, machine.start] = 0.0
     count = 0
     for node in range(last + 1):
@@ -111,19 +95,6 @@ def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: i
 
 
 @helper
-def find(pairs: Pairs, node: int, q: int) -> int:
-    """The number of the pair (node, q), −1 if there is none."""
-    low, high = pairs.begins[node], pairs.begins[node + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if pairs.memory[middle] < q:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < pairs.begins[node + 1] and pairs.memory[low] == q else -1
-
-
-@helper
 def look(
     graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array, q: int, node: int
 ) -> tuple[Array, Array]:
@@ -135,7 +106,8 @@ def look(
         leads[e - a], costs[e - a] = -1, 0.0
         after, cost = step_over(machine, q, e)
         if cost < np.inf and graph.gains[e] > -np.inf:
-            j = find(pairs, graph.targets[e], after)
+            target = graph.targets[e]
+            j = place_of(pairs.memory, pairs.begins[target], pairs.begins[target + 1], after)
             if j >= 0 and same[j] >= 0:
                 leads[e - a], costs[e - a] = same[j], cost + owed[j]
     return leads, costs
@@ -199,40 +171,37 @@ def first_alike(
 
 @kernel
 def rebuild(
-    graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array
-) -> tuple[Array, Array, Array, Array, Array]:
-    """The product: first, targets, gains, and the old node and edge behind each new one."""
-    number, nodes = np.empty(len(same), dtype=np.int64), np.empty(len(same), dtype=np.int64)
-    count, n_edges, n = 0, 0, 0
-    for node in range(len(graph.first) - 1):
-        for i in range(pairs.begins[node], pairs.begins[node + 1]):
-            number[i] = -1
-            if same[i] == i:
-                number[i], nodes[count] = count, node
-                n_edges += graph.first[node + 1] - graph.first[node]
-                count += 1
-    first, targets = np.zeros(count + 1, dtype=np.int64), np.empty(n_edges, dtype=np.int64)
-    gains, edges = np.empty(n_edges), np.empty(n_edges, dtype=np.int64)
-    for i in range(len(same)):
-        if number[i] < 0:
-            continue
-        node = nodes[number[i]]
-        leads, costs = look(graph, machine, pairs, same, owed, pairs.memory[i], node)
+    graph: Graph,
+    machine: Machine,
+    pairs: Pairs,
+    same: Array,
+    owed: Array,
+    kept: Array,
+    nodes: Array,
+    most_edges: int,
+) -> tuple[Array, Array, Array, Array]:
+    """The product of the pairs that are kept, at these nodes: first, the pairs that edges lead to, gains, and
+    the old edge behind each new one."""
+    first, n = np.zeros(len(kept) + 1, dtype=np.int64), 0
+    targets, edges = np.empty(most_edges, dtype=np.int64), np.empty(most_edges, dtype=np.int64)
+    gains = np.empty(most_edges)
+    for k in range(len(kept)):
+        leads, costs = look(graph, machine, pairs, same, owed, pairs.memory[kept[k]], nodes[k])
         for d in range(len(leads)):
             if leads[d] >= 0:
-                edges[n] = graph.first[node] + d
-                targets[n] = number[leads[d]]
-                gains[n] = graph.gains[edges[n]] - (costs[d] - owed[i])
+                edges[n], targets[n] = graph.first[nodes[k]] + d, leads[d]
+                gains[n] = graph.gains[edges[n]] - (costs[d] - owed[kept[k]])
                 n += 1
-        first[number[i] + 1] = n
-    return first, targets[:n], gains[:n], nodes[:count], edges[:n]
+        first[k + 1] = n
+    return first, targets[:n], gains[:n], edges[:n]
 
 
 @kernel
-def minimum_remaining(graph: Graph, machine: Machine, least: Array) -> None:
+def minimum_remaining(graph: Graph, machine: Machine) -> Array:
     """least[B,Q] = the least that the automaton in state q at a node still charges on a path to the sink; inf
     where there is none."""
-    last, begins, read = len(least) - 1, machine.begins, machine.read
+    last, begins, read = len(graph.first) - 2, machine.begins, machine.read
+    least = np.empty((last + 1, len(machine.arcs)))
     for node in range(last, -1, -1):
         for q in range(least.shape[1]):
             best = 0.0 if node == last else np.inf
@@ -243,3 +212,4 @@ def minimum_remaining(graph: Graph, machine: Machine, least: Array) -> None:
                     after = machine.arcs[after, read[i]]
                 best = min(best, paid + least[graph.targets[e], after])
             least[node, q] = best
+    return least

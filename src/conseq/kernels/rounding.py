@@ -30,9 +30,7 @@ def rounding(score: Any, share: float = 1e-9) -> Any:
     return share * (1 + np.minimum(size, MOST)) + LOST * size
 
 
-def _rounding(score: float) -> float:
+@helper
+def in_kernels(score: float) -> float:
+    """The same at the default share, for kernels."""
     return 1e-9 * (1 + min(abs(score), MOST)) + LOST * abs(score)
-
-
-in_kernels = helper(_rounding)
-"""The same at the default share, for kernels."""

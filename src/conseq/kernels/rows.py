@@ -13,16 +13,14 @@ write to the same place.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import kernel
+from conseq.kernels.compiled import Array, kernel
 from conseq.kernels.vectors import LANES, LINE, add, fill, flat, load, multiply_add, prefetch, store
 
-Array = NDArray[Any]
-Values = NDArray[Any] | None
+Values = Array | None
 
 TOKENS_AHEAD, AHEAD = 8, 48
 """How far ahead memory is asked for: in tokens, whose rows are fetched, and in rows and weights."""

@@ -13,12 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.vectors import LANES, add, fill, flat, load, multiply_add, store, times, total
 
-Array = NDArray[Any]
 Place = Any
 
 U = np.uint64
@@ -55,7 +53,8 @@ def forward(steps: Array, weights: Array, moves: Array, n_labels: int, alpha: Ar
                 for y in range(width):
                     out[i * width + y] = one if y < U(n_labels) else zero
         else:
-            product(out, U(steps[t - 1]), matrix, width, U(n_labels), out, first, end - first)
+            before, labels = U(steps[t - 1]) * width, U(n_labels)
+            product(out, before, width, U(1), matrix, U(0), width, labels, out, first, end - first, False)
         for i in range(first, end):
             sum = fill(zero)
             for c in range(i * width, i * width + width, U(LANES)):
@@ -91,6 +90,7 @@ def backward(
     given, matrix, forth = flat(weights), flat(back), flat(alpha)
     out, sums = flat(residual), flat(pairs)
     one = given.dtype.type(1)
+    labels, eights = U(n_labels), U((n_labels + 7) // 8 * 8)  # the rows of `pairs` are padded as well
     goes_on = U(0)  # how many sequences of the block have a next token
     for t in range(count - 1, -1, -1):
         first, end = U(steps[t]), U(steps[t + 1])
@@ -102,9 +102,9 @@ def backward(
                 inverse = fill(one / scale[i])
                 for c in range(i * width, i * width + width, U(LANES)):
                     store(given, c, times(times(load(out, c), inverse), load(given, c)))
-            before = U(steps[t - 1])
-            add_pairs(forth, before, given, first, end - first, width, U(n_labels), sums)
-            product(given, first, matrix, width, U(n_labels), out, before, end - first)
+            before, n = U(steps[t - 1]), end - first
+            product(forth, before * width, U(1), width, given, first, width, n, sums, U(0), eights, True)
+            product(given, first * width, width, U(1), matrix, U(0), width, labels, out, before, n, False)
         for i in range(first, end):
             for c in range(i * width, i * width + width, U(LANES)):
                 store(out, c, times(load(out, c), load(forth, c)))
@@ -114,91 +114,59 @@ def backward(
 @helper
 def product(
     source: Array,
-    first: Place,
+    place: Place,
+    row: Place,
+    entry: Place,
     matrix: Array,
+    first: Place,
     width: Place,
     inner: Place,
     target: Array,
     to: Place,
     count: Place,
+    adds: bool,
 ) -> None:
-    """target[to + i] = Σ over x < inner of source[first + i, x] · matrix[x], for i < count; all flat.
+    """target[to + i] = Σ over x < inner of source[place + i · row + x · entry] · matrix[first + x], for
+    i < count, where it `adds` on top of what is there; all flat.
 
     Eight rows at a time, so that each vector of the matrix is loaded once for all of them.
     """
     zero = fill(source.dtype.type(0))
     whole = count - count % U(8)
     for i in range(U(0), whole, U(8)):
-        a = (first + i) * width
-        b, c, d = a + width, a + U(2) * width, a + U(3) * width
-        e, f, g, h = a + U(4) * width, a + U(5) * width, a + U(6) * width, a + U(7) * width
+        a = place + i * row
+        b, c, d = a + row, a + U(2) * row, a + U(3) * row
+        e, f, g, h = a + U(4) * row, a + U(5) * row, a + U(6) * row, a + U(7) * row
         for column in range(U(0), width, U(LANES)):
+            ta = (to + i) * width + column
+            tb, tc, td = ta + width, ta + U(2) * width, ta + U(3) * width
+            te, tf, tg, th = ta + U(4) * width, ta + U(5) * width, ta + U(6) * width, ta + U(7) * width
             sa, sb, sc, sd, se, sf, sg, sh = zero, zero, zero, zero, zero, zero, zero, zero
+            if adds:
+                sa, sb, sc, sd = load(target, ta), load(target, tb), load(target, tc), load(target, td)
+                se, sf, sg, sh = load(target, te), load(target, tf), load(target, tg), load(target, th)
             for x in range(inner):
-                row = load(matrix, x * width + column)
-                sa, sb = multiply_add(source[a + x], row, sa), multiply_add(source[b + x], row, sb)
-                sc, sd = multiply_add(source[c + x], row, sc), multiply_add(source[d + x], row, sd)
-                se, sf = multiply_add(source[e + x], row, se), multiply_add(source[f + x], row, sf)
-                sg, sh = multiply_add(source[g + x], row, sg), multiply_add(source[h + x], row, sh)
-            out = (to + i) * width + column
-            store(target, out, sa)
-            store(target, out + width, sb)
-            store(target, out + U(2) * width, sc)
-            store(target, out + U(3) * width, sd)
-            store(target, out + U(4) * width, se)
-            store(target, out + U(5) * width, sf)
-            store(target, out + U(6) * width, sg)
-            store(target, out + U(7) * width, sh)
+                factors, at = load(matrix, (first + x) * width + column), x * entry
+                sa, sb = multiply_add(source[a + at], factors, sa), multiply_add(source[b + at], factors, sb)
+                sc, sd = multiply_add(source[c + at], factors, sc), multiply_add(source[d + at], factors, sd)
+                se, sf = multiply_add(source[e + at], factors, se), multiply_add(source[f + at], factors, sf)
+                sg, sh = multiply_add(source[g + at], factors, sg), multiply_add(source[h + at], factors, sh)
+            store(target, ta, sa)
+            store(target, tb, sb)
+            store(target, tc, sc)
+            store(target, td, sd)
+            store(target, te, se)
+            store(target, tf, sf)
+            store(target, tg, sg)
+            store(target, th, sh)
     for i in range(whole, count):
-        a = (first + i) * width
         for column in range(U(0), width, U(LANES)):
-            sa = zero
+            ta = (to + i) * width + column
+            sa = load(target, ta) if adds else zero
             for x in range(inner):
-                sa = multiply_add(source[a + x], load(matrix, x * width + column), sa)
-            store(target, (to + i) * width + column, sa)
-
-
-@helper
-def add_pairs(
-    left: Array,
-    first: Place,
-    right: Array,
-    second: Place,
-    count: Place,
-    width: Place,
-    inner: Place,
-    sums: Array,
-) -> None:
-    """sums[x] += Σ over i < count of left[first + i, x] · right[second + i], for x < inner in eights."""
-    for x in range(U(0), inner, U(8)):
-        for column in range(U(0), width, U(LANES)):
-            out = x * width + column
-            sa, sb, sc, sd = (
-                load(sums, out),
-                load(sums, out + width),
-                load(sums, out + U(2) * width),
-                load(sums, out + U(3) * width),
-            )
-            se, sf, sg, sh = (
-                load(sums, out + U(4) * width),
-                load(sums, out + U(5) * width),
-                load(sums, out + U(6) * width),
-                load(sums, out + U(7) * width),
-            )
-            for i in range(count):
-                row, at = load(right, (second + i) * width + column), (first + i) * width + x
-                sa, sb = multiply_add(left[at], row, sa), multiply_add(left[at + U(1)], row, sb)
-                sc, sd = multiply_add(left[at + U(2)], row, sc), multiply_add(left[at + U(3)], row, sd)
-                se, sf = multiply_add(left[at + U(4)], row, se), multiply_add(left[at + U(5)], row, sf)
-                sg, sh = multiply_add(left[at + U(6)], row, sg), multiply_add(left[at + U(7)], row, sh)
-            store(sums, out, sa)
-            store(sums, out + width, sb)
-            store(sums, out + U(2) * width, sc)
-            store(sums, out + U(3) * width, sd)
-            store(sums, out + U(4) * width, se)
-            store(sums, out + U(5) * width, sf)
-            store(sums, out + U(6) * width, sg)
-            store(sums, out + U(7) * width, sh)
+                factors = load(matrix, (first + x) * width + column)
+                sa = multiply_add(source[place + i * row + x * entry], factors, sa)
+            store(target, ta, sa)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Soft-DD for many sequences (Anzaroot et al. 2014): Viterbi on scores that multipliers shift, until bound
 and labelling meet.
 
-    chain, rules (`violations.Rules`), chosen sequences and their Viterbi labellings
+    chain, primitives (`violations.Ground`), chosen sequences and their Viterbi labellings
         ─→ multipliers[n,K], bounds[n], scores[n], states (the best labellings met), runs[n]
 
     D(λ) = max_y (score(y) − Σ_k λ_k·x_k(y)) + Σ_k λ_k·limit_k,   0 ≤ λ_k ≤ penalty_k
@@ -16,35 +16,16 @@ Axes: T tokens, S states, J counters, K sums, P primitives.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.kernels import rounding
-from conseq.kernels.chain import both_directions, fill, longest, trace
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.chain import best_states, both_directions, forbidden, longest
+from conseq.kernels.compiled import Array, helper, kernel
+from conseq.kernels.lattice import Chain
 from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
-from conseq.kernels.violations import Rules, Sums, judge, limit_of
-
-Array = NDArray[Any]
-
-
-class Scores(NamedTuple):
-    """A chain, see `Potentials`."""
-
-    unary: Array  # [T,S]
-    pairwise: Array  # [C,S,S]
-    start: Array  # [S]
-    end: Array  # [S]
-
-
-class Shifted(NamedTuple):
-    """Transition scores that multipliers have shifted."""
-
-    matrix: Array  # `chain.both_directions`
-    start: Array  # [S]
-    end: Array  # [S]
+from conseq.kernels.violations import Ground, Sums, judge, limit_of
 
 
 class Effects(NamedTuple):
@@ -57,31 +38,14 @@ class Effects(NamedTuple):
     amounts: Array
 
 
-class Charges(NamedTuple):
-    """What violations cost; 0 for what is in the scores already."""
-
-    penalties: Array  # [P]
-    ceilings: Array  # [K], how far the multiplier of a sum may rise
-
-
-class Room(NamedTuple):
-    """Memory that all sequences share."""
-
-    delta: Array
-    reach: Array
-    tokens: Array
-    path: Array
-    labels: Array
-
-
 class Task(NamedTuple):
     """What is the same for all sequences."""
 
-    scores: Scores
-    label_of: Array  # [S]
-    first_token: int  # where the first sequence begins in the rules' corpus
-    rules: Rules
-    charges: Charges
+    chain: Chain  # of all tokens, end to end
+    first_token: int  # where the first sequence begins in the primitives' corpus
+    ground: Ground
+    penalties: Array  # [P], what violations cost; 0 for what is in the scores already
+    ceilings: Array  # [K], how far the multiplier of a sum may rise
     effects: Effects
     most_runs: int
     spread: float  # how far below the bound to aim at first
@@ -96,49 +60,46 @@ class Found(NamedTuple):
 
 
 @helper
-def restep(scores: Scores, work: Shifted, effects: Effects, j: int, amount: float) -> None:
+def to_shift(chain: Chain, length: int) -> Chain:
+    """A copy for shifted scores, of `length` tokens; its steps are in both directions."""
+    unary, pairwise = np.empty((length, len(chain.start))), both_directions(chain.pairwise)
+    return Chain(unary, pairwise, chain.start.copy(), chain.end.copy(), chain.kind, chain.label_of)
+
+
+@helper
+def restep(chain: Chain, work: Chain, effects: Effects, j: int, amount: float) -> None:
     """Take amount · table_j off the steps that a bias cannot express; an amount of 0 restores their
     scores."""
-    size, kinds = len(scores.start), len(scores.pairwise)
+    size, kinds = len(chain.start), len(chain.pairwise)
     for i in range(effects.first[j], effects.first[j + 1]):
         a, b = effects.steps[i] // (size + 1), effects.steps[i] % (size + 1)
         off = amount * effects.amounts[i]
         if a == size:
-            work.start[b] = work.start[b] - off if amount != 0 else scores.start[b]
+            work.start[b] = work.start[b] - off if amount != 0 else chain.start[b]
         elif b == size:
-            work.end[a] = work.end[a] - off if amount != 0 else scores.end[a]
+            work.end[a] = work.end[a] - off if amount != 0 else chain.end[a]
         else:
             for c in range(kinds):
-                value = work.matrix[c, a, b] - off if amount != 0 else scores.pairwise[c, a, b]
-                work.matrix[c, a, b] = value
-                work.matrix[kinds + c, b, a] = value
+                value = work.pairwise[c, a, b] - off if amount != 0 else chain.pairwise[c, a, b]
+                work.pairwise[c, a, b] = value
+                work.pairwise[kinds + c, b, a] = value
 
 
 @helper
-def rebias(unary: Array, a: int, b: int, bias: Array, weights: Array, tokens: Array) -> None:
-    """tokens[t,s] = unary[a+t,s] − Σ_j weights[j] · bias[j,s]."""
-    off = np.zeros(unary.shape[1])
+def shift_to(chain: Chain, work: Chain, effects: Effects, weights: Array, applied: Array) -> None:
+    """Take Σ_j weights[j] · table_j off the working scores; `applied` are the weights that the transition
+    scores had before."""
+    off = np.zeros(len(chain.start))
     for j in range(len(weights)):
+        if weights[j] != applied[j]:
+            restep(chain, work, effects, j, weights[j] - applied[j])
+            applied[j] = weights[j]
         if weights[j] != 0:
             for s in range(len(off)):
-                off[s] += weights[j] * bias[j, s]
-    for t in range(b - a):
+                off[s] += weights[j] * effects.bias[j, s]
+    for t in range(len(chain.unary)):
         for s in range(len(off)):
-            tokens[t, s] = unary[a + t, s] - off[s]
-
-
-@helper(inline="always")
-def best_path(work: Shifted, kind: Array, length: int, room: Room) -> float:
-    """Viterbi on the working scores; room.path[:length] is filled in."""
-    fill(room.tokens, work.matrix, work.start, kind, 0, length, room.delta, room.reach)
-    best, score = -1, -np.inf
-    for j in range(len(work.end)):
-        if room.delta[j] + work.end[j] > score:
-            best, score = j, room.delta[j] + work.end[j]
-    room.path[length - 1] = best
-    if best >= 0:
-        trace(room.tokens, work.matrix, kind, 0, length, room.reach, room.path)
-    return score
+            work.unary[t, s] = chain.unary[t, s] - off[s]
 
 
 @helper(inline="always")
@@ -151,53 +112,33 @@ def cost_of(violations: Array, penalties: Array) -> float:
     return total
 
 
-@helper(inline="always")
-def shift_to(
-    task: Task, work: Shifted, weights: Array, applied: Array, a: int, b: int, tokens: Array
-) -> None:
-    """Let the working scores of the tokens a … b−1 have Σ_j weights[j] · table_j taken off; `applied` are the
-    weights that the transition scores had before."""
-    for j in range(len(weights)):
-        if weights[j] != applied[j]:
-            restep(task.scores, work, task.effects, j, weights[j] - applied[j])
-            applied[j] = weights[j]
-    rebias(task.scores.unary, a, b, task.effects.bias, weights, tokens)
-
-
 @helper
-def descend(
-    task: Task,
-    work: Shifted,
-    kind: Array,
-    a: int,
-    b: int,
-    room: Room,
-    found: Found,
-    n: int,
-    multipliers: Array,
-) -> int:
+def descend(task: Task, work: Chain, a: int, b: int, found: Found, n: int, multipliers: Array) -> int:
     """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
-    ceilings, n_counters = task.charges.ceilings, len(task.effects.bias)
-    counts, amounts = np.zeros(max(1, n_counters), dtype=np.int64), np.empty(max(1, n_counters))
+    _, pairwise, start, end, kind, label_of = task.chain
+    chain = Chain(task.chain.unary[a:b], pairwise, start, end, kind[a:b] if kind.size else kind, label_of)
+    sums, ceilings, length, width = task.ground.sums, task.ceilings, b - a, work.pairwise.shape[1]
+    delta, reach = forbidden(1, width)[0], np.empty((length, width))
+    path, labels = found.states[a:b].copy(), found.states[a:b].copy()
+    n_counters = len(task.effects.bias)
+    counts, amounts = np.zeros(n_counters, dtype=np.int64), np.empty(n_counters)
     weights, applied, zeros = np.zeros(n_counters), np.zeros(n_counters), np.zeros(len(ceilings))
-    violations = np.empty((1, len(task.charges.penalties)))
+    violations = np.empty((1, len(task.penalties)))
     x, trial, limits = np.empty(len(ceilings)), np.zeros(len(ceilings)), np.empty(len(ceilings))
     for k in range(len(limits)):
-        limits[k] = limit_of(task.rules.sums, k, b - a)
-    for t in range(b - a):
-        room.path[t] = found.states[a + t]
+        limits[k] = limit_of(sums, k, length)
     value, score, least, done, state = found.bounds[n], found.scores[n], np.inf, 0, descent(task.spread)
     while True:
-        for t in range(b - a):
-            room.labels[t] = task.label_of[room.path[t]]
-        judge(room.labels, 0, b - a, task.first_token + a, task.rules, counts, violations, 0)
+        for t in range(length):
+            labels[t] = chain.label_of[path[t]]
+        judge(labels, 0, length, task.first_token + a, task.ground, counts, violations, 0)
         amounts[:] = counts
         bound = value + dot(trial, limits)
-        reached = value + dot(applied, amounts) - cost_of(violations, task.charges.penalties)
+        reached = value + dot(applied, amounts) - cost_of(violations, task.penalties)
         if reached > score:
             score = reached
-            for t in range(b - a):
-                found.states[a + t] = room.path[t]
+            for t in range(length):
+                found.states[a + t] = path[t]
         if note(state, bound):
             least = bound
             for k in range(len(trial)):
@@ -205,58 +146,44 @@ def descend(
         closed = score > -np.inf and least <= score + rounding.in_kernels(score)
         if done >= task.most_runs or closed:
             break
-        totals(task.rules.sums, amounts, x)
+        totals(sums, amounts, x)
         for k in range(len(x)):
             x[k] -= limits[k]
-        if not move(trial, x, zeros, ceilings, gap_to_close(state, bound, score)):
+        if not move(trial, x, ceilings, gap_to_close(state, bound, score)):
             break
-        weigh(task.rules.sums, trial, zeros, weights)
-        shift_to(task, work, weights, applied, a, b, room.tokens)
-        value = best_path(work, kind, b - a, room)
+        weigh(sums, trial, zeros, weights)
+        shift_to(chain, work, task.effects, weights, applied)
+        value = best_states(
+            work.unary, work.pairwise, work.start, work.end, chain.kind, 0, length, delta, reach, path
+        )
         done += 1
         if value == -np.inf:
             least = -np.inf
             break
     for j in range(n_counters if done else 0):
-        restep(task.scores, work, task.effects, j, 0.0)
+        restep(chain, work, task.effects, j, 0.0)
     found.bounds[n], found.scores[n] = least, score
     return done
 
 
 @kernel
-def softdd(
-    task: Task, offsets: Array, kind: Array, chosen: Array, found: Found, runs: Array, multipliers: Array
-) -> None:
+def softdd(task: Task, offsets: Array, chosen: Array, found: Found, runs: Array, multipliers: Array) -> None:
     """Tighten the chosen sequences one after the other.
 
     runs[n], multipliers[n,K]    of the chosen ones: Viterbi runs made, the multipliers of the least bound
     """
-    scores = task.scores
-    matrix = both_directions(scores.pairwise)
-    work = Shifted(matrix, scores.start.copy(), scores.end.copy())
-    most = longest(offsets, 0, len(offsets) - 1)
-    delta, reach = np.empty(matrix.shape[1]), np.empty((most, matrix.shape[1]))
-    for j in range(len(delta)):
-        delta[j] = -np.inf
-    path, labels = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    room = Room(delta, reach, np.empty((most, len(scores.start))), path, labels)
+    work = to_shift(task.chain, longest(offsets, np.arange(len(offsets) - 1)))
     for number in range(len(chosen)):
         n = chosen[number]
-        a, b = offsets[n], offsets[n + 1]
-        kinds = kind[a:b] if kind.size else kind
-        runs[number] = descend(task, work, kinds, a, b, room, found, n, multipliers[number])
+        runs[number] = descend(task, work, offsets[n], offsets[n + 1], found, n, multipliers[number])
 
 
 @kernel
-def shifted_chain(scores: Scores, sums: Sums, effects: Effects, multipliers: Array) -> Scores:
-    """The scores with what the multipliers take off."""
-    kinds, size = len(scores.pairwise), len(scores.start)
-    matrix = both_directions(scores.pairwise)
-    work = Shifted(matrix, scores.start.copy(), scores.end.copy())
-    tokens, weights = np.empty(scores.unary.shape), np.zeros(len(effects.bias))
+def shifted_chain(chain: Chain, sums: Sums, effects: Effects, multipliers: Array) -> tuple[Array, ...]:
+    """The fields of the chain with what the multipliers take off."""
+    work, weights = to_shift(chain, len(chain.unary)), np.zeros(len(effects.bias))
     weigh(sums, multipliers, np.zeros(len(multipliers)), weights)
-    rebias(scores.unary, 0, len(scores.unary), effects.bias, weights, tokens)
-    for j in range(len(weights)):
-        if weights[j] != 0:
-            restep(scores, work, effects, j, weights[j])
-    return Scores(tokens, matrix[:kinds, :size, :size].copy(), work.start, work.end)
+    shift_to(chain, work, effects, weights, np.zeros(len(weights)))
+    size = len(chain.start)
+    pairwise = work.pairwise[: len(chain.pairwise), :size, :size].copy()
+    return work.unary, pairwise, work.start, work.end, chain.kind, chain.label_of

@@ -1,8 +1,7 @@
 """Sums over all labellings of a chain: forward, backward, marginals, in the log domain.
 
-    unary[T,S], pairwise[C,S,S], start[S], end[S], offsets[N+1], kind[T] or empty
-        ─→ node[T,S], log_partition[N]                       (`marginals`)
-        ─→ message[2,L,S], scale[2,L] of one sequence        (`lattice`) ─→ log probability (`passage`)
+    Chains ─→ marginals ─→ node[T,S], log_partition[N]
+    scores of one sequence ─→ lattice ─→ Messages ─→ passage ─→ log probability
 
 Axes as in `chain.py`; L tokens of a sequence; the axis of 2 is LEFT, RIGHT. The message of a side to a
 token is the logarithm of the sum over all labellings of the tokens on that side, up to a constant:
@@ -21,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conseq.kernels.chain import LANES, Array, both_directions, forbidden, larger, longest
-from conseq.kernels.compiled import helper, kernel
+from conseq.kernels.chain import LANES, Chains, both_directions, forbidden, larger, longest, padded
+from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.explog import exp, log
 
 LEFT, RIGHT = 0, 1
@@ -37,7 +36,6 @@ class Steps(NamedTuple):
     matrix: Array  # [2C,W,W] of `both_directions`
     top: Array  # [2C,W] top[c,j] = max_i matrix[c,i,j], 0 where all are −inf
     weights: Array  # [2C,W,W] exp(matrix[c,i,j] − top[c,j])
-    ends: Array  # [2,S] start, end
 
 
 class Messages(NamedTuple):
@@ -48,7 +46,12 @@ class Messages(NamedTuple):
 
 
 @helper
-def prepare(pairwise: Array, start: Array, end: Array) -> Steps:
+def room_for(length: int, size: int) -> Messages:
+    return Messages(np.empty((2, length, size)), np.empty((2, length)))
+
+
+@helper
+def prepare(pairwise: Array) -> Steps:
     matrix = both_directions(pairwise)
     width = matrix.shape[1]
     top, weights = np.empty((len(matrix), width)), np.empty(matrix.shape)
@@ -61,27 +64,7 @@ def prepare(pairwise: Array, start: Array, end: Array) -> Steps:
         for i in range(width):
             for j in range(width):
                 weights[c, i, j] = exp(matrix[c, i, j] - top[c, j])
-    ends = np.empty((2, len(start)))
-    for j in range(len(start)):
-        ends[LEFT, j], ends[RIGHT, j] = start[j], end[j]
-    return Steps(matrix, top, weights, ends)
-
-
-@helper(fastmath={"contract"})
-def multiply(x: Array, weights: Array, c: int, p: Array, out: Array) -> None:
-    """out[j] = Σ_i exp(x[i]) · weights[c,i,j]; p is room for exp(x)."""
-    width = len(x)
-    for j in range(width):
-        p[j] = exp(x[j])
-        out[j] = 0.0
-    for i in range(0, width, LANES):
-        a, b, d, e = p[i], p[i + 1], p[i + 2], p[i + 3]
-        if a + b + d + e == 0.0:
-            continue
-        for j in range(width):
-            ab = a * weights[c, i, j] + b * weights[c, i + 1, j]
-            de = d * weights[c, i + 2, j] + e * weights[c, i + 3, j]
-            out[j] += ab + de
+    return Steps(matrix, top, weights)
 
 
 @helper
@@ -98,14 +81,25 @@ def log_sum(x: Array, matrix: Array, c: int, j: int) -> float:
     return highest + math.log(total)
 
 
-@helper(inline="always")
+@helper(fastmath={"contract"})
 def advance(x: Array, steps: Steps, c: int, size: int, p: Array, out: Array) -> None:
     """out[j] = log Σ_i exp(x[i] + matrix[i,j]) = top[j] + log Σ_i exp(x[i]) · weights[i,j].
 
-    An entry whose sum is below TINY, where terms may have been lost, is computed again by `log_sum`.
+    p is room for exp(x). An entry whose sum is below TINY, where terms may have been lost, is computed again
+    by `log_sum`.
     """
-    multiply(x, steps.weights, c, p, out)
-    width, top = len(x), steps.top
+    width, top, weights = len(x), steps.top, steps.weights
+    for j in range(width):
+        p[j] = exp(x[j])
+        out[j] = 0.0
+    for i in range(0, width, LANES):
+        a, b, d, e = p[i], p[i + 1], p[i + 2], p[i + 3]
+        if a + b + d + e == 0.0:
+            continue
+        for j in range(width):
+            ab = a * weights[c, i, j] + b * weights[c, i + 1, j]
+            de = d * weights[c, i + 2, j] + e * weights[c, i + 3, j]
+            out[j] += ab + de
     lost = 0
     for j in range(width):
         value = log(out[j]) + top[c, j]
@@ -118,19 +112,14 @@ def advance(x: Array, steps: Steps, c: int, size: int, p: Array, out: Array) -> 
 
 
 @helper
-def highest_of(x: Array) -> float:
-    """max x; four running maxima, because one would wait for itself at every entry."""
+def normalise(x: Array) -> float:
+    """Lower x so that its maximum is 0, and return what was subtracted (−inf if all of x is)."""
+    # four running maxima, because one would wait for itself at every entry
     a, b, d, e = x[0], x[1], x[2], x[3]
     for i in range(LANES, len(x), LANES):
         a, b = larger(a, x[i]), larger(b, x[i + 1])
         d, e = larger(d, x[i + 2]), larger(e, x[i + 3])
-    return larger(larger(a, b), larger(d, e))
-
-
-@helper(inline="always")
-def normalise(x: Array) -> float:
-    """Lower x so that its maximum is 0, and return what was subtracted (−inf if all of x is)."""
-    highest = highest_of(x)
+    highest = larger(larger(a, b), larger(d, e))
     if highest > -np.inf:
         for j in range(len(x)):
             x[j] -= highest
@@ -138,32 +127,42 @@ def normalise(x: Array) -> float:
 
 
 @helper
-def sweep(unary: Array, steps: Steps, kind: Array, a: int, b: int, work: Array, found: Messages) -> None:
+def sweep(
+    unary: Array,
+    start: Array,
+    end: Array,
+    kind: Array,
+    steps: Steps,
+    a: int,
+    b: int,
+    work: Array,
+    found: Messages,
+) -> None:
     """The messages of both sides to the tokens a … b−1 (formulas at the top of the file).
 
     work[3,W] is room for vectors, with −inf in its padding.
     """
-    size, kinds = unary.shape[1], len(steps.matrix) // 2
-    message, x, p, out = found.message, work[0], work[1], work[2]
+    kinds, size = len(steps.matrix) // 2, unary.shape[1]
+    message, scale, x, p, out = found.message, found.scale, work[0], work[1], work[2]
     for side in range(2):
+        border = start if side == LEFT else end
         for k in range(b - a):
             t = k if side == LEFT else b - a - 1 - k
             if k > 0:
                 c = kind[a + t + side] if kind.size else 0
                 advance(x, steps, side * kinds + c, size, p, out)
             for j in range(size):
-                message[side, t, j] = out[j] if k > 0 else steps.ends[side, j]
+                message[side, t, j] = out[j] if k > 0 else border[j]
                 x[j] = message[side, t, j] + unary[a + t, j]
-            found.scale[side, t] = normalise(x)
+            scale[side, t] = normalise(x)
 
 
 @helper(fastmath={"contract", "reassoc"})
 def exp_normalise(x: Array) -> float:
     """x ← exp(x) / Σ exp(x), and return log Σ exp(x) (if that is −inf, x ← 0)."""
-    highest = highest_of(x)
-    total = 0.0
+    highest, total = normalise(x), 0.0
     for j in range(len(x)):
-        x[j] = exp(x[j] - highest) if highest > -np.inf else 0.0
+        x[j] = exp(x[j])
         total += x[j]
     if total == 0.0:
         return highest
@@ -172,84 +171,62 @@ def exp_normalise(x: Array) -> float:
     return highest + math.log(total)
 
 
-@helper(inline="always")
-def beliefs(unary: Array, a: int, b: int, found: Messages, x: Array, node: Array) -> float:
-    """Marginals of the tokens a … b−1 from their messages; returns log Z.
+@kernel
+def marginals(chains: Chains, first: int, last: int, node: Array, log_partition: Array) -> None:
+    """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible.
 
     log Z = Σ_{t < last} scale[LEFT,t] + log Σ_j exp(left[last,j] + unary[last,j] + right[last,j])
     """
-    size, message = unary.shape[1], found.message
-    log_partition = 0.0
-    for t in range(b - a):
-        for j in range(size):
-            x[j] = message[LEFT, t, j] + unary[a + t, j] + message[RIGHT, t, j]
-        for j in range(size, len(x)):
-            x[j] = -np.inf
-        total = exp_normalise(x)
-        log_partition += total if a + t == b - 1 else found.scale[LEFT, t]
-        for j in range(size):
-            node[a + t, j] = x[j]
-    return log_partition
-
-
-@kernel
-def marginals(
-    unary: Array,
-    pairwise: Array,
-    start: Array,
-    end: Array,
-    offsets: Array,
-    kind: Array,
-    first: int,
-    last: int,
-    node: Array,
-    log_partition: Array,
-) -> None:
-    """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible."""
-    steps = prepare(pairwise, start, end)
+    unary, offsets, size = chains.unary, chains.offsets, len(chains.start)
+    steps, most = prepare(chains.pairwise), longest(offsets, np.arange(first, last))
     work = forbidden(3, steps.top.shape[1])
-    length = longest(offsets, first, last)
-    found = Messages(np.empty((2, length, len(start))), np.empty((2, length)))
+    found, x = room_for(most, size), work[1]
+    message, scale = found.message, found.scale
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        sweep(unary, steps, kind, a, b, work, found)
-        log_partition[n] = beliefs(unary, a, b, found, work[1], node)
+        sweep(unary, chains.start, chains.end, chains.kind, steps, a, b, work, found)
+        log_partition[n] = 0.0
+        for t in range(b - a):
+            for j in range(size):
+                x[j] = message[LEFT, t, j] + unary[a + t, j] + message[RIGHT, t, j]
+            for j in range(size, len(x)):
+                x[j] = -np.inf
+            total = exp_normalise(x)
+            log_partition[n] += total if a + t == b - 1 else scale[LEFT, t]
+            for j in range(size):
+                node[a + t, j] = x[j]
 
 
 @kernel
-def lattice(
-    unary: Array, pairwise: Array, start: Array, end: Array, kind: Array, message: Array, scale: Array
-) -> None:
-    """The messages of one sequence, kept."""
-    steps = prepare(pairwise, start, end)
-    work = forbidden(3, steps.top.shape[1])
-    sweep(unary, steps, kind, 0, len(unary), work, Messages(message, scale))
+def lattice(unary: Array, pairwise: Array, start: Array, end: Array, kind: Array) -> tuple[Array, Array]:
+    """The fields of the messages of one sequence."""
+    steps, (length, size) = prepare(pairwise), unary.shape
+    found = room_for(length, size)
+    sweep(unary, start, end, kind, steps, 0, length, forbidden(3, steps.top.shape[1]), found)
+    return found.message, found.scale
 
 
 @kernel
-def passage(
-    unary: Array, pairwise: Array, kind: Array, message: Array, scale: Array, first: int, masks: Array
-) -> float:
+def passage(unary: Array, pairwise: Array, kind: Array, found: Messages, first: int, masks: Array) -> float:
     """log p(the labelling passes masks[k] at token first + k, for all k), from the messages of `lattice`.
 
     x[j] sums what reaches j from the left through the masks, in the units of left + unary − scale, so
     log p = log Σ_j exp(x[j] + right[j]) − log Σ_j exp(left[j] + unary[j] − scale + right[j]) at the end.
     """
-    length, size = masks.shape
-    room = forbidden(2, (size + LANES - 1) // LANES * LANES)
+    message, scale = found.message, found.scale
+    size, last = masks.shape[1], first + len(masks) - 1
+    room = forbidden(2, padded(size, LANES))
     x, y = room[0], room[1]
-    for k in range(length):
-        t = first + k
+    for t in range(first, last + 1):
         for j in range(size):
             y[j] = -np.inf
-            if masks[k, j]:
+            if masks[t - first, j]:
                 c = kind[t] if kind.size else 0
-                left = message[LEFT, t, j] if k == 0 else log_sum(x, pairwise, c, j)
+                left = message[LEFT, t, j] if t == first else log_sum(x, pairwise, c, j)
                 y[j] = left + unary[t, j] - scale[LEFT, t]
         x, y = y, x
         if x.max() == -np.inf:  # no labelling passes
             return -np.inf
-    last = first + length - 1
     for j in range(size):
         x[j] += message[RIGHT, last, j]
         y[j] = message[LEFT, last, j] + unary[last, j] - scale[LEFT, last] + message[RIGHT, last, j]

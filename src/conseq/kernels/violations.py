@@ -8,14 +8,12 @@ Counters that a step moves are listed per pair of labels, so that hundreds of th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conseq.kernels.compiled import helper, kernel
-
-Array = NDArray[Any]
+from conseq.kernels.compiled import Array, helper, kernel
+from conseq.kernels.index import first_from
 
 
 class Counters(NamedTuple):
@@ -35,16 +33,23 @@ class Sums(NamedTuple):
 
 
 class Automata(NamedTuple):
-    """Deterministic automata, end to end."""
+    """Deterministic automata, end to end.
 
-    machines: Array  # [M,5]: row of classes or −1, where steps and arcs begin, symbols, first state
-    classes: Array  # [·,T], the class of each token
+    At the tokens that an automaton does not read it stays in its state and charges nothing; END it always
+    reads.
+    """
+
+    machines: Array  # [M,5]: a reading or −1 (all tokens, in class 0), where steps and arcs begin, symbols,
+    # first state
+    readings: Array  # [·+1], where the tokens of each reading begin
+    tokens: Array  # the tokens that are read, ascending in each reading
+    classes: Array  # the classes of these tokens
     steps: Array  # the symbol of each class and step
     arcs: Array  # the state after each symbol in each state
     cost: Array  # the violation that is charged there
 
 
-class Rules(NamedTuple):
+class Ground(NamedTuple):
     """The primitives of a program, ground on its corpus; `size` is Y + 1."""
 
     size: int
@@ -96,41 +101,47 @@ def read(labels: Array, a: int, b: int, first_token: int, size: int, automata: A
     """The charges of automaton m."""
     row, first_step, first_arc = automata.machines[m, 0], automata.machines[m, 1], automata.machines[m, 2]
     width, state = automata.machines[m, 3], automata.machines[m, 4]
-    end = size - 1
-    before = end
+    k, last, end = 0, b - a, size - 1
+    if row >= 0:
+        stop = automata.readings[row + 1]
+        k = first_from(automata.tokens, automata.readings[row], stop, first_token)
+        last = first_from(automata.tokens, k, stop, first_token + b - a)
     charged = 0.0
-    for i in range(a, b + 1):
-        label = labels[i] if i < b else end
-        kind = automata.classes[row, first_token + i - a] if i < b and row >= 0 else 0
+    while k <= last:
+        i, kind = b, 0
+        if k < last:
+            i = a + k if row < 0 else a + automata.tokens[k] - first_token
+            kind = 0 if row < 0 else automata.classes[k]
+        before, label = labels[i - 1] if i > a else end, labels[i] if i < b else end
         symbol = automata.steps[first_step + (kind * size + before) * size + label]
         arc = first_arc + state * width + symbol
         charged += automata.cost[arc]
         state = automata.arcs[arc]
-        before = label
+        k += 1
     return charged
 
 
 @helper(inline="always")
 def judge(
-    labels: Array, a: int, b: int, first_token: int, rules: Rules, counts: Array, violations: Array, n: int
+    labels: Array, a: int, b: int, first_token: int, ground: Ground, counts: Array, violations: Array, n: int
 ) -> None:
     """Fill counts and violations[n] for labels[a:b]: first the sums, then the automata."""
-    count(labels, a, b, first_token, rules.size, rules.counters, counts)
-    exceed(counts, b - a, rules.sums, violations, n)
-    for m in range(len(rules.automata.machines)):
-        violations[n, len(rules.sums.limits) + m] = read(
-            labels, a, b, first_token, rules.size, rules.automata, m
+    count(labels, a, b, first_token, ground.size, ground.counters, counts)
+    exceed(counts, b - a, ground.sums, violations, n)
+    for m in range(len(ground.automata.machines)):
+        violations[n, len(ground.sums.limits) + m] = read(
+            labels, a, b, first_token, ground.size, ground.automata, m
         )
 
 
 @kernel
 def violations_of(
-    labels: Array, bounds: Array, first_token: Array, rules: Rules, first: int, last: int, violations: Array
+    labels: Array, bounds: Array, first_token: Array, ground: Ground, first: int, last: int, violations: Array
 ) -> None:
     """Fill violations[first:last]. A labelling of −1 violates nothing."""
     most = 0
-    for i in range(len(rules.sums.terms)):
-        most = max(most, rules.sums.terms[i, 1])
+    for i in range(len(ground.sums.terms)):
+        most = max(most, ground.sums.terms[i, 1])
     counts = np.zeros(most + 1, dtype=np.int64)
     for n in range(first, last):
         a, b = bounds[n], bounds[n + 1]
@@ -138,4 +149,4 @@ def violations_of(
             for p in range(violations.shape[1]):
                 violations[n, p] = 0.0
             continue
-        judge(labels, a, b, first_token[n], rules, counts, violations, n)
+        judge(labels, a, b, first_token[n], ground, counts, violations, n)

@@ -6,7 +6,7 @@ Corpus, Decodings ─→ Answers: labels, n best, probabilities, or one sentence
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from conseq.decoders.constrained_marginals import (
 from conseq.decoders.constrained_nbest import n_best_all
 from conseq.errors import InfeasibleError
 from conseq.problem import Decoding, Problems, Status
+
+MOST_OF = 0.5
+"""Of the time: decoders do not begin what cannot end in what is left of it."""
 
 Alternatives = list[tuple[list[str], float]]
 """Labellings with their scores, best first."""
@@ -51,7 +54,7 @@ class Answers:
     def n_best(self, n: int) -> list[Alternatives]:
         """The n best labellings of each sequence under the rules; fewer at a limit, or if there are fewer."""
         problems, hint = self.decodings.problems, self.decodings.states
-        ranked = n_best_all(problems, n, self.limits, self.threads, hint)
+        ranked = n_best_all(problems, n, self.limits, self.threads, hint, self.decodings.seconds)
         return [[(d.labels, d.score) for d in best if d.labels is not None] for best in ranked]
 
     def marginals(self) -> NDArray[np.float64]:
@@ -63,7 +66,13 @@ class Answers:
         if self.chain is None:
             assert self.votes is not None, "scores that are no logarithms of probabilities come with votes"
             return self.votes()
-        return constrained_marginals_all(self.chain, FOR_SUMS, self.threads, self.first).node
+        limits = replace(FOR_SUMS, seconds=self.limits.seconds)
+        return constrained_marginals_all(self.chain, limits, self.threads, self.first).node
+
+    @property
+    def stopped(self) -> NDArray[np.bool_]:
+        """Which sequences took most of their time without a proof that their labels are the best, [N]."""
+        return ~self.decodings.certified & (self.decodings.seconds >= MOST_OF * self.limits.seconds)
 
     @property
     def lattices(self) -> SpanProbabilities | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -18,23 +19,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq import persist
+from conseq.archive import unpacking
 from conseq.constraints.base import Constraint
 from conseq.constraints.language import Rules
 from conseq.constraints.program import Program
 from conseq.corpus import Corpus
-from conseq.decoders.allowed import Allowed, allowed_mask
+from conseq.decoders.auto import decode_all
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
-from conseq.errors import DataError, ModelError, RuleError
+from conseq.errors import ModelError
 from conseq.estimator import Estimator, Group
 from conseq.io.objects import corpus_from
 from conseq.labelled import Labelled, TokenMarginals, label_corpus
+from conseq.labeller.allowed import Allowed, allowed_mask, check_allowed
 from conseq.labeller.answers import Alternatives, Answers
 from conseq.labeller.explanation import TokenExplanation
 from conseq.labeller.rules import rules_of
 from conseq.labeller.training import TrainingData
 from conseq.metrics import Report, evaluate_ids, score_ids
 from conseq.options import RuleOptions
-from conseq.problem import Decoding
+from conseq.potentials import Potentials
+from conseq.problem import Decoding, Problems
 from conseq.schema import Schema, Scheme, convert_column
 from conseq.threads import threads_of
 
@@ -55,17 +59,23 @@ class Labeller(Estimator, ABC):
     scoring: str
     n_jobs: int | None
     constraints: Any
-    rules = Group(RuleOptions)
+    rules: Group[RuleOptions] = Group(RuleOptions)
     schema_: Schema
     source_scheme_: Scheme  # in which the training data was written
     columns_: list[str]  # of the training data
     input_: dict[str, Any]  # how the data was read, for whoever reads more of it
     constraints_: tuple[Constraint, ...]
     learned_: Any  # rules and penalties learned in training, if any
+    observer: Callable[[Answers], None] | None = None
+    """Is given what decoding found, batch by batch."""
 
     @abstractmethod
     def fit(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Self:
         """Learn from labelled sequences."""
+
+    @abstractmethod
+    def _check_options(self) -> None:
+        """Raise if an option cannot be used."""
 
     def untrained(self) -> Self:
         """A labeller with the same options and no rules, to be trained."""
@@ -149,10 +159,8 @@ class Labeller(Estimator, ABC):
 
         There are fewer where n do not exist, or where `limit` was met.
         """
-        results: list[Alternatives] = []
-        for found in self.answers(corpus_from(X), allowed, partial):
-            results += found.n_best(n)
-        return results
+        answers = self.answers(corpus_from(X), allowed, partial)
+        return [best for found in answers for best in found.n_best(n)]
 
     def predict_marginals(
         self, X: Any, *, allowed: Allowed | None = None, partial: bool = False
@@ -161,11 +169,9 @@ class Labeller(Estimator, ABC):
 
         A sequence on which the rules interact too much for exact sums is refused with one sentence.
         """
-        self._check_fitted()
-        names = self.schema_.labels
         results: list[list[dict[str, float]]] = []
         for found in self.answers(corpus_from(X), allowed, partial):
-            node = found.marginals().tolist()
+            node, names = found.marginals().tolist(), self.schema_.labels
             results += found.batch.split([dict(zip(names, row, strict=True)) for row in node])
         return results
 
@@ -186,10 +192,8 @@ class Labeller(Estimator, ABC):
         With `nbest` each has its n best labellings with scores, with `marginals` the probability of every
         label at every token. `first` is the number that messages give to the first sequence.
         """
-        sequences = Labelled()
-        for found in self.answers(corpus_from(X), allowed, partial, first):
-            sequences.extend(self._labelled(found, confidences, nbest, marginals))
-        return sequences
+        answers = self.answers(corpus_from(X), allowed, partial, first)
+        return Labelled(s for found in answers for s in self._labelled(found, confidences, nbest, marginals))
 
     def _labelled(self, found: Answers, confidences: bool, n: int, with_marginals: bool) -> Labelled:
         lattices = found.lattices if confidences else None
@@ -218,14 +222,14 @@ class Labeller(Estimator, ABC):
     ) -> Iterator[Answers]:
         """The corpus batch by batch with all that decoding found."""
         self._check_fitted()
-        if allowed is not None and len(allowed) != len(corpus):
-            raise DataError(
-                f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each"
-            )
+        check_allowed(corpus, allowed)
         for begin, batch in corpus.batches(BATCH):
             own = None if allowed is None else allowed[begin : begin + len(batch)]
             mask = allowed_mask(batch, self.schema_, own, partial, self.source_scheme_)
-            yield self._answer(batch, mask, first + begin)
+            found = self._answer(batch, mask, first + begin)
+            if self.observer is not None:
+                self.observer(found)
+            yield found
 
     def explain(self, X: Any, most: int = 5) -> list[list[TokenExplanation]]:
         """Why each token of each sequence has its label: at most `most` reasons each.
@@ -247,6 +251,24 @@ class Labeller(Estimator, ABC):
     def _limits(self) -> Limits:
         return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
 
+    def _decoded(
+        self,
+        potentials: Potentials,
+        batch: Corpus,
+        mask: NDArray[np.bool_] | None,
+        first: int,
+        decoder: str | Decoder,
+    ) -> Answers:
+        """The answers by scores of labels, under the rules, with the labels that the mask allows."""
+        begun, n = time.perf_counter(), max(1, len(batch))
+        allowed = potentials if mask is None else potentials.restricted(mask)
+        problems = Problems.of(allowed, self.schema_, self.constraints_, batch, self._limits.until(n))
+        limits = self._limits.after((time.perf_counter() - begun) / n)
+        found = decode_all(
+            problems, "auto" if self._plain else decoder, limits=limits, threads=self.n_threads
+        )  # Viterbi for all sequences at once, if it is plain
+        return Answers(batch, first, found, not self._plain, self.n_threads, self._limits)
+
     def with_constraints(self, constraints: Rules) -> Self:
         """The same trained model under other rules, in place of those it has; this one keeps its own."""
         self._check_fitted()
@@ -264,17 +286,20 @@ class Labeller(Estimator, ABC):
 
     def evaluate(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> Report:
         """All scores on labelled sequences."""
-        self._check_fitted()
-        corpus = corpus_from(X, y)
-        gold, schema = self.gold_ids(corpus)
-        return evaluate_ids(gold, self.predict_ids(corpus), corpus.offsets, schema)
+        return evaluate_ids(*self._compared(X, y))
 
     def score(self, X: Any, y: Iterable[Sequence[str]] | None = None) -> float:
         """What `scoring` names on labelled sequences, from 0 to 1."""
+        return score_ids(*self._compared(X, y), self.scoring)
+
+    def _compared(
+        self, X: Any, y: Iterable[Sequence[str]] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], Schema]:
+        """The labels of sequences and those found for them, [T] each, their offsets, and the schema."""
         self._check_fitted()
         corpus = corpus_from(X, y)
         gold, schema = self.gold_ids(corpus)
-        return score_ids(gold, self.predict_ids(corpus), corpus.offsets, schema, self.scoring)
+        return gold, self.predict_ids(corpus), corpus.offsets, schema
 
     def gold_ids(self, corpus: Corpus) -> tuple[NDArray[np.int32], Schema]:
         """The labels of a corpus as ids [T], and the schema, which grows by labels that training lacked."""
@@ -301,12 +326,11 @@ def restored(kinds: Iterable[type[AnyLabeller]], path: str | os.PathLike[str]) -
     """The labeller of a model file, which must be of one of these kinds."""
     archive = persist.load(path)
     known = {kind.model_type: kind for kind in kinds}
-    try:
-        name = archive.document["model-type"]
+    with unpacking(archive):
+        name = archive.field("model-type", str)
         if name not in known:
-            raise ModelError(f"{path}: the model is of the type {name!r}; here goes {' or '.join(known)}")
-        return known[name].from_archive(archive)
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        raise ModelError(f"{path}: the model file lacks a part ({error!r}); train it anew") from None
-    except RuleError as error:
-        raise ModelError(f"{path}: a rule in the model file cannot be read ({error})") from None
+            raise ModelError(
+                f"{path}: the model is of the type {name[:99]!r}; here goes {' or '.join(known)}"
+            )
+        labeller = known[name].from_archive(archive)
+    return labeller  # noqa: RET504  # what is left over is noticed when the block ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from conseq import persist
 from conseq.constraints.language import Rules
 from conseq.corpus import Corpus
-from conseq.decoders.allowed import Allowed, allowed_mask
-from conseq.decoders.auto import decode_all, find_decoder
+from conseq.decoders.auto import find_decoder
 from conseq.decoders.base import Decoder
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.twostage import TwoStage
@@ -26,24 +25,19 @@ from conseq.features.design import Design
 from conseq.features.saving import pack, unpack
 from conseq.io.objects import corpus_from
 from conseq.labeller import learning, saving
+from conseq.labeller.allowed import Allowed, allowed_mask
 from conseq.labeller.answers import Answers
 from conseq.labeller.base import Labeller
 from conseq.labeller.explanation import Reason, TokenExplanation, largest
 from conseq.labeller.learning import gather
 from conseq.labeller.rules import LEARN
-from conseq.labeller.training import (
-    FitReport,
-    TrainingData,
-    optimiser_for,
-    templates_for,
-)
+from conseq.labeller.training import FitReport, TrainingData, optimiser_for, templates_for
 from conseq.metrics import score_ids
 from conseq.mining.recipe import Recipe, Stage, learn_from
 from conseq.mining.tau import choose_tau
 from conseq.models.crf import CRF, ChainModel, Progress, WarmStart
 from conseq.options import RuleOptions, Training
 from conseq.potentials import Potentials
-from conseq.problem import Problems
 from conseq.schema import Schema
 from conseq.shards import Shards
 from conseq.threads import threads_of
@@ -53,6 +47,7 @@ ELSEWHERE = ("features", "lexicons", "constraints", "recipe", "folds", "n_jobs")
 """Options that other parts of a model file hold, that belong to the machine, or that training alone needs."""
 
 
+@dataclass(eq=False, repr=False)
 class SequenceLabeller(Labeller):
     """Learns to label sequences with a conditional random field, and labels new ones.
 
@@ -80,57 +75,31 @@ class SequenceLabeller(Labeller):
     """
 
     model_type = "crf"
-    training = Group(Training)
 
-    def __init__(
-        self,
-        features: str | Iterable[str | Template] = "fields",
-        *,
-        lexicons: Mapping[str, Iterable[str]] | None = None,
-        scheme: str = "auto",
-        scoring: str = "span_f1",
-        n_jobs: int | None = None,
-        algorithm: str = Training.algorithm,
-        c1: float = Training.c1,
-        c2: float = Training.c2,
-        max_iterations: int | None = Training.max_iterations,
-        delta: float = Training.delta,
-        period: int = Training.period,
-        random_state: int = Training.random_state,
-        min_count: int = Training.min_count,
-        transitions: bool = Training.transitions,
-        boundaries: bool = Training.boundaries,
-        constraints: Rules = RuleOptions.constraints,
-        recipe: Recipe | None = RuleOptions.recipe,
-        folds: int = RuleOptions.folds,
-        legal: bool = RuleOptions.legal,
-        decoder: str | Decoder = RuleOptions.decoder,
-        limit: float | None = RuleOptions.limit,
-        training: Training | None = None,
-        rules: RuleOptions | None = None,
-    ) -> None:
-        self.features = features
-        self.lexicons = lexicons
-        self.scheme = scheme
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.algorithm = algorithm
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.delta = delta
-        self.period = period
-        self.random_state = random_state
-        self.min_count = min_count
-        self.transitions = transitions
-        self.boundaries = boundaries
-        self.constraints = constraints
-        self.recipe = recipe
-        self.folds = folds
-        self.legal = legal
-        self.decoder = decoder
-        self.limit = limit
-        self._take(training=training, rules=rules)
+    features: str | Iterable[str | Template] = "fields"
+    _: KW_ONLY
+    lexicons: Mapping[str, Iterable[str]] | None = None
+    scheme: str = "auto"
+    scoring: str = "span_f1"
+    n_jobs: int | None = None
+    algorithm: str = Training.algorithm
+    c1: float = Training.c1
+    c2: float = Training.c2
+    max_iterations: int | None = Training.max_iterations
+    delta: float = Training.delta
+    period: int = Training.period
+    random_state: int = Training.random_state
+    min_count: int = Training.min_count
+    transitions: bool = Training.transitions
+    boundaries: bool = Training.boundaries
+    constraints: Rules = RuleOptions.constraints
+    recipe: Recipe | None = RuleOptions.recipe
+    folds: int = RuleOptions.folds
+    legal: bool = RuleOptions.legal
+    decoder: str | Decoder = RuleOptions.decoder
+    limit: float | None = RuleOptions.limit
+    training: Group[Training] = Group(Training)
+    rules: Group[RuleOptions] = Group(RuleOptions)
 
     # ── training ────────────────────────────────────────────────────────────────────────────────
 
@@ -164,7 +133,8 @@ class SequenceLabeller(Labeller):
         if not extractor.n_attributes:
             raise DataError("no attribute occurs often enough to be learned from; lower min_count")
         featured = time.perf_counter()
-        model, training = self._crf().fit_all(
+        crf = CRF(optimiser_for(self.training), self.transitions, self.boundaries, self.n_threads)
+        model, training = crf.fit_all(
             shards,
             len(self.schema_),
             shelf=data.shelf,
@@ -211,9 +181,6 @@ class SequenceLabeller(Labeller):
         find_decoder(self.rules.decoder)
         threads_of(self.n_jobs)
 
-    def _crf(self) -> CRF:
-        return CRF(optimiser_for(self.training), self.transitions, self.boundaries, self.n_threads)
-
     def _development_score(
         self, development: Corpus | None, extractor: FeatureExtractor
     ) -> Callable[[ChainModel], float] | None:
@@ -232,12 +199,7 @@ class SequenceLabeller(Labeller):
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
     def _answer(self, batch: Corpus, mask: NDArray[np.bool_] | None, first: int) -> Answers:
-        potentials = self.potentials(batch)
-        potentials = potentials if mask is None else potentials.restricted(mask)
-        problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-        decoder = "auto" if self._plain else self._decoder  # which is Viterbi then, for all sequences at once
-        found = decode_all(problems, decoder, limits=self._limits, threads=self.n_threads)
-        return Answers(batch, first, found, not self._plain, self.n_threads, self._limits)
+        return self._decoded(self.potentials(batch), batch, mask, first, self._decoder)
 
     @property
     def _decoder(self) -> str | Decoder:
@@ -299,21 +261,24 @@ class SequenceLabeller(Labeller):
 
     def archive(self) -> persist.Archive:
         """All that a model file holds."""
-        document = {**saving.common(self, ELSEWHERE), "tau": self.tau_, "report": self.report_.to_dict()}
+        document = {**saving.common(self, ELSEWHERE), "tau": self.tau_, "report": self.report_.stored()}
         parts = {"features": pack(self.extractor_), "crf": persist.Archive({}, {}, self.model_.arrays())}
         return persist.combine(document, parts)
 
     @classmethod
     def from_archive(cls, archive: persist.Archive) -> SequenceLabeller:
         """The labeller of a model file."""
-        document = archive.document
         extractor = unpack(archive.within("features"))
-        labeller = cls([str(t) for t in extractor.templates], **document["options"])
+        options = saving.options_of(cls, archive, ELSEWHERE)
+        labeller = cls([str(t) for t in extractor.templates], **options)
         lexicons = extractor.memory.lexicons
         labeller.lexicons = {name: [" ".join(e) for e in lexicons[name]] for name in lexicons} or None
-        saving.restore_common(labeller, document)
-        labeller.tau_ = document.get("tau")
-        labeller.report_ = FitReport.from_dict(document["report"])
+        saving.restore_common(labeller, archive)
+        labeller.tau_ = archive.field("tau", float | None)
+        archive.check(labeller.tau_ is None or labeller.tau_ >= 0, "the field tau is negative")
+        labeller.report_ = FitReport.from_dict(archive.table("report", FitReport.hints()))
         labeller.extractor_ = extractor
-        labeller.model_ = ChainModel.from_arrays(archive.within("crf").arrays, len(labeller.schema_))
+        labeller.model_ = ChainModel.from_archive(
+            archive.within("crf"), len(labeller.schema_), extractor.n_attributes
+        )
         return labeller

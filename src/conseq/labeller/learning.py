@@ -138,7 +138,7 @@ def gather(
         parts.append(cross_fitted(labeller, corpus, watch=watch, stage=stage))
     if development is not None:
         parts.append(evidence_of(labeller, development))
-    return parts[0] if len(parts) == 1 else Evidence.joined(_alike(parts))
+    return parts[0] if len(parts) == 1 else Evidence.joined(parts)
 
 
 def _fitted(labeller: SequenceLabeller, corpus: Corpus | Shards, **options: Any) -> SequenceLabeller:
@@ -192,7 +192,8 @@ def cross_fitted(
         stage(Stage(f"training without part {k} of {folds}"))
         rest = np.setdiff1d(np.arange(len(corpus)), held_out)
         other = _fitted(alike, corpus.select(rest), watch=watch)
-        scores.append(_among(other.potentials(corpus.select(held_out)), other.schema_, data.schema))
+        known = data.schema.vocabulary.encode(other.schema_.labels)
+        scores.append(other.potentials(corpus.select(held_out)).among(known, len(data.schema)))
         order.append(held_out)
     potentials = join(scores).select(np.argsort(np.concatenate(order)))
     return Evidence.of(corpus, data.schema, data.ids(corpus), potentials, threads=labeller.n_threads)
@@ -243,27 +244,3 @@ def _potentials(scores: Sequence[ArrayLike], corpus: Corpus) -> Potentials:
                 "give one row per token"
             )
     return Potentials.of(np.concatenate(arrays), offsets=corpus.offsets)
-
-
-def _among(potentials: Potentials, known: Schema, schema: Schema) -> Potentials:
-    """Scores over the labels that a model knows as scores over all; those that it does not are forbidden."""
-    if known.labels == schema.labels:
-        return potentials
-    return potentials.among(schema.vocabulary.encode(known.labels), len(schema))
-
-
-def _alike(parts: list[Evidence]) -> list[Evidence]:
-    """The parts over the labels of all of them; every schema begins with those of the first."""
-    schema = parts[0].schema
-    for part in parts[1:]:
-        schema = schema.extended(part.schema.labels)
-    return [
-        Evidence.of(
-            p.corpus,
-            schema,
-            schema.vocabulary.encode(p.schema.labels)[p.gold],
-            _among(p.potentials, p.schema, schema),
-            threads=p.threads,
-        )
-        for p in parts
-    ]

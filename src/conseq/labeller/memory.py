@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from conseq import persist
 from conseq.constraints.language import Rules
 from conseq.corpus import Column, Corpus
-from conseq.decoders.auto import decode_all, find_decoder
+from conseq.decoders.auto import find_decoder
 from conseq.decoders.base import Decoder
 from conseq.errors import ConseqError, DataError
 from conseq.estimator import Group
@@ -36,11 +36,12 @@ from conseq.models.trigrams import Predictions, TrigramClasses, check_sharpness
 from conseq.models.windows import windows
 from conseq.options import NeighbourOptions, RuleOptions
 from conseq.potentials import Potentials
-from conseq.problem import Problems
 from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
 CSINF, SINGLE = "csinf", "single"
+ELSEWHERE = ("constraints", "n_jobs")
+"""Options that other parts of a model file hold, or that belong to the machine."""
 LEAST = 1e-6
 """The share that a label has which no neighbour has, so that rules can choose it."""
 
@@ -54,13 +55,23 @@ class MemoryReport:
     classes: int
     weights: Mapping[str, float]
     labels: int
-    threads: int
-    seconds: Mapping[str, float]
+    threads: int = 0  # as seconds not known of a model from a file
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def stored(self) -> dict[str, Any]:
+        """What a model file says: all but time and threads, so that the same training gives the same file."""
+        return {name: value for name, value in self.to_dict().items() if name in self.hints()}
 
+    @classmethod
+    def hints(cls) -> dict[str, Any]:
+        """The types of what is stored."""
+        return {n: hint for n, hint in get_type_hints(cls).items() if n not in ("threads", "seconds")}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class MemoryLabeller(Labeller):
     """Gives tokens the labels of the tokens most like them in the training data.
 
@@ -83,49 +94,26 @@ class MemoryLabeller(Labeller):
     """
 
     model_type = "memory"
-    neighbours = Group(NeighbourOptions)
 
-    def __init__(
-        self,
-        *,
-        window: int = 3,
-        inference: str = CSINF,
-        sharpness: float = 1.0,
-        scheme: str = "auto",
-        scoring: str = "span_f1",
-        n_jobs: int | None = None,
-        distance: str | Sequence[str] = NeighbourOptions.distance,
-        weights: str = NeighbourOptions.weights,
-        k: int = NeighbourOptions.k,
-        voting: str = NeighbourOptions.voting,
-        algorithm: str = NeighbourOptions.algorithm,
-        a: float = NeighbourOptions.a,
-        b: float = NeighbourOptions.b,
-        threshold: int = NeighbourOptions.threshold,
-        constraints: Rules = RuleOptions.constraints,
-        decoder: str | Decoder = RuleOptions.decoder,
-        limit: float | None = RuleOptions.limit,
-        neighbours: NeighbourOptions | None = None,
-        rules: RuleOptions | None = None,
-    ) -> None:
-        self.window = window
-        self.inference = inference
-        self.sharpness = sharpness
-        self.scheme = scheme
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.distance = distance
-        self.weights = weights
-        self.k = k
-        self.voting = voting
-        self.algorithm = algorithm
-        self.a = a
-        self.b = b
-        self.threshold = threshold
-        self.constraints = constraints
-        self.decoder = decoder
-        self.limit = limit
-        self._take(neighbours=neighbours, rules=rules)
+    window: int = 3
+    inference: str = CSINF
+    sharpness: float = 1.0
+    scheme: str = "auto"
+    scoring: str = "span_f1"
+    n_jobs: int | None = None
+    distance: str | Sequence[str] = NeighbourOptions.distance
+    weights: str = NeighbourOptions.weights
+    k: int = NeighbourOptions.k
+    voting: str = NeighbourOptions.voting
+    algorithm: str = NeighbourOptions.algorithm
+    a: float = NeighbourOptions.a
+    b: float = NeighbourOptions.b
+    threshold: int = NeighbourOptions.threshold
+    constraints: Rules = RuleOptions.constraints
+    decoder: str | Decoder = RuleOptions.decoder
+    limit: float | None = RuleOptions.limit
+    neighbours: Group[NeighbourOptions] = Group(NeighbourOptions)
+    rules: Group[RuleOptions] = Group(RuleOptions)
 
     # ── training ────────────────────────────────────────────────────────────────────────────────
 
@@ -202,56 +190,25 @@ class MemoryLabeller(Labeller):
         return windows(corpus, self.columns_, self.window, self.window, like=self.windows_).ids
 
     def _answer(self, batch: Corpus, mask: NDArray[np.bool_] | None, first: int) -> Answers:
-        found = self.classify(batch)
+        """By constraint satisfaction inference, with all labels where rules leave none of those proposed."""
+        found, rules, limits, threads = self.classify(batch), self.constraints_, self._limits, self.n_threads
         if self.trigrams_ is None:
-            return self._by_chain(batch, found, mask, first)
-        return self._by_trigrams(self.trigrams_, batch, found, mask, first)
+            return self._decoded(self._scores(found, batch.offsets), batch, mask, first, self.decoder)
+        predictions = Predictions.of(self.trigrams_, found, batch.offsets).sharpened(self.sharpness)
+        problems = csinf.problems(predictions, rules, schema=self.schema_, corpus=batch, allowed=mask)
+        decoder = self.decoder if rules or mask is not None else "auto"
+        decodings = csinf.decode_all(problems, decoder, limits=limits, threads=threads, fall_back=True)
+        votes = partial(self.trigrams_.shares, found)
+        return Answers(batch, first, decodings, bool(rules), threads, limits, votes)
 
-    def _by_trigrams(
-        self,
-        classes: TrigramClasses,
-        batch: Corpus,
-        found: Distributions,
-        mask: NDArray[np.bool_] | None,
-        first: int,
-    ) -> Answers:
-        """Constraint satisfaction inference; if rules leave none of the proposed labels, with all labels."""
-        predictions = Predictions.of(classes, found, batch.offsets)
-        problems = csinf.problems(
-            predictions.sharpened(self.sharpness),
-            self.constraints_,
-            schema=self.schema_,
-            corpus=batch,
-            allowed=mask,
-        )
-        plain = not self.constraints_ and mask is None
-        decodings = csinf.decode_all(
-            problems,
-            "auto" if plain else self.decoder,
-            limits=self._limits,
-            threads=self.n_threads,
-            fall_back=True,
-        )
-        votes = partial(classes.shares, found)
-        has_rules = bool(self.constraints_)
-        return Answers(batch, first, decodings, has_rules, self.n_threads, self._limits, votes)
-
-    def _by_chain(
-        self, batch: Corpus, found: Distributions, mask: NDArray[np.bool_] | None, first: int
-    ) -> Answers:
+    def _scores(self, found: Distributions, offsets: NDArray[np.int64]) -> Potentials:
         """Each token by itself: the logarithms of shares are the scores."""
         shares = np.full((len(found), len(self.schema_)), LEAST)
         row = np.repeat(np.arange(len(found)), np.diff(found.indptr))
         shares[row, found.cls] += found.share
         each = np.arange(len(found))
         shares[each, found.winner] = np.maximum(shares[each, found.winner], shares.max(axis=1) + LEAST)
-        potentials = Potentials.of(np.log(shares), offsets=batch.offsets)
-        potentials = potentials if mask is None else potentials.restricted(mask)
-        problems = Problems.of(potentials, self.schema_, self.constraints_, batch)
-        decodings = decode_all(
-            problems, "auto" if self._plain else self.decoder, limits=self._limits, threads=self.n_threads
-        )
-        return Answers(batch, first, decodings, not self._plain, self.n_threads, self._limits)
+        return Potentials.of(np.log(shares), offsets=offsets)
 
     def _explained(self, found: Answers, most: int) -> Iterator[TokenExplanation]:
         batch, names = found.batch, self.schema_.labels
@@ -286,11 +243,11 @@ class MemoryLabeller(Labeller):
         corpus, labels = self.corpus_, self.corpus_.full_labels()
         arrays = {f"column{i}": column.ids for i, column in enumerate(corpus.columns.values())}
         strings = {f"column{i}": column.vocabulary.names for i, column in enumerate(corpus.columns.values())}
-        document = {**saving.common(self, ("constraints", "n_jobs")), "report": self.report_.to_dict()}
+        document = {**saving.common(self, ELSEWHERE), "report": self.report_.stored()}
         return persist.combine(
             document,
             {
-                "memory": persist.Archive(self.model_.document(), {}, self.model_.arrays()),
+                "memory": self.model_.archive(),
                 "corpus": persist.Archive(
                     {}, strings, {**arrays, "offsets": corpus.offsets, "labels": labels.ids}
                 ),
@@ -300,19 +257,40 @@ class MemoryLabeller(Labeller):
     @classmethod
     def from_archive(cls, archive: persist.Archive) -> MemoryLabeller:
         """The labeller of a model file."""
-        document = archive.document
-        labeller = cls(**document["options"])
-        saving.restore_common(labeller, document)
-        kept, memory = archive.within("corpus"), archive.within("memory")
-        columns = {
-            name: Column(kept.arrays[f"column{i}"], Vocabulary(kept.strings[f"column{i}"]))
-            for i, name in enumerate(labeller.columns_)
-        }
-        labels = Column(kept.arrays["labels"], labeller.schema_.vocabulary)
-        labeller.corpus_ = Corpus(columns, kept.arrays["offsets"], labels)
-        window = labeller.window
+        labeller = cls(**saving.options_of(cls, archive, ELSEWHERE))
+        saving.restore_common(labeller, archive)
+        memory, window = archive.within("memory"), labeller.window
+        n_features = len(memory.field("distance", list[str]))
+        expected = len(labeller.columns_) * (2 * window + 1)
+        archive.check(n_features == expected, f"windows have {expected} places, instances {n_features}")
+        labeller.model_ = Memory.from_archive(memory, n_features)
+        archive.check(resolved(labeller.neighbours, n_features) == labeller.model_.options, "options differ")
+        labeller.corpus_ = labeller._stored_corpus(archive.within("corpus"))
         labeller.windows_ = windows(labeller.corpus_, labeller.columns_, window, window)
-        _, labeller.trigrams_ = labeller._classes(labeller.corpus_)
-        labeller.report_ = MemoryReport(**document["report"])
-        labeller.model_ = Memory.from_arrays(memory.arrays, memory.document)
+        classes, labeller.trigrams_ = labeller._classes(labeller.corpus_)
+        frequency = labeller.model_.ballot.frequency
+        archive.check(np.array_equal(np.bincount(classes), frequency), "the labels are of other instances")
+        labeller.report_ = labeller._stored_report(archive)
         return labeller
+
+    def _stored_corpus(self, archive: persist.Archive) -> Corpus:
+        """The training data, of which the neighbours in the memory are tokens."""
+        n_tokens = len(self.model_.members)
+        columns = {}
+        for i, name in enumerate(self.columns_):
+            names = archive.texts(f"column{i}")
+            ids = archive.array(f"column{i}", np.int32, [n_tokens], 0, len(names) - 1)
+            columns[name] = Column(ids, Vocabulary(names))
+        labels = archive.array("labels", np.int32, [n_tokens], 0, len(self.schema_) - 1)
+        offsets = archive.array("offsets", np.int64, [None])
+        offsets = archive.cuts("offsets", len(offsets) - 1, n_tokens)
+        return Corpus(columns, offsets, Column(labels, self.schema_.vocabulary))
+
+    def _stored_report(self, archive: persist.Archive) -> MemoryReport:
+        """The report, which must say of the memory what it is."""
+        report = MemoryReport(**archive.table("report", MemoryReport.hints()))
+        memory = self.model_
+        sizes = len(memory.members), len(memory.tree.rows), len(memory.ballot.frequency), len(self.schema_)
+        said = report.instances, report.distinct, report.classes, report.labels
+        archive.check(said == sizes, "the report is of another model")
+        return report

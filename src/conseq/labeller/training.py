@@ -6,9 +6,10 @@ labelled corpus, or Shards ─→ TrainingData ─→ labels without unused ones
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +37,37 @@ class FitReport:
     """How a model came about: what training says, and the seconds of each part."""
 
     training: TrainingReport
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float]  # as threads not known of a model from a file
     labels: int
-    threads: int
+    threads: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, without the history of every iteration."""
         training = {k: v for k, v in asdict(self.training).items() if k not in ("history", "seconds")}
         return {**training, "seconds": dict(self.seconds), "labels": self.labels, "threads": self.threads}
 
+    def stored(self) -> dict[str, Any]:
+        """What a model file says: all but time and threads, so that the same training gives the same file."""
+        found = {name: self.to_dict()[name] for name in self.hints()}
+        lost = [k for k, value in found.items() if isinstance(value, float) and not math.isfinite(value)]
+        return found | dict.fromkeys(lost)
+
+    @classmethod
+    def hints(cls) -> dict[str, Any]:
+        """The types of what is stored."""
+        known = get_type_hints(TrainingReport)
+        kept = {name: hint for name, hint in known.items() if name not in ("history", "seconds")}
+        return {**kept, "objective": float | None, "labels": int}
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FitReport:
-        """The inverse of `to_dict`; the history stays lost."""
-        names = [f.name for f in fields(TrainingReport) if f.name in data and f.name != "seconds"]
-        training = TrainingReport(seconds=data["seconds"]["train"], **{name: data[name] for name in names})
-        return cls(training, data["seconds"], data["labels"], data["threads"])
+        """The inverse of `to_dict`, and of `stored`; the history stays lost."""
+        seconds = data.get("seconds", {})
+        found = {f.name: data[f.name] for f in fields(TrainingReport) if f.name in data}
+        found["seconds"] = seconds.get("train", 0.0)
+        if found["objective"] is None:
+            found["objective"] = math.nan
+        return cls(TrainingReport(**found), seconds, data["labels"], data.get("threads", 0))
 
 
 def options_of(algorithm: Any) -> set[str]:

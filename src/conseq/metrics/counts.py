@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.dtypes import Ints
 from conseq.errors import DataError
 from conseq.schema import AUTO, Schema, Scheme, SpanArrays
 from conseq.vocabulary import Vocabulary
 
-Ints = NDArray[np.int64]
 Labellings = Corpus | Sequence[Sequence[str]]
 """The labels of sequences: a labelled corpus, or a list of labels each."""
 
@@ -42,12 +42,8 @@ class Fractions:
 
     @classmethod
     def mean(cls, parts: Sequence[Fractions]) -> Fractions:
-        n = len(parts)
-        return cls(
-            ratio(sum(p.precision for p in parts), n),
-            ratio(sum(p.recall for p in parts), n),
-            ratio(sum(p.f1 for p in parts), n),
-        )
+        names = ("precision", "recall", "f1")
+        return cls(*(ratio(sum(getattr(p, name) for p in parts), len(parts)) for name in names))
 
     def to_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -72,24 +68,20 @@ class Counts:
         return cls(correct, predicted, gold)
 
     @property
-    def fractions(self) -> Fractions:
-        return Fractions(
-            ratio(self.correct, self.predicted),
-            ratio(self.correct, self.gold),
-            ratio(2 * self.correct, self.predicted + self.gold),
-        )
-
-    @property
     def precision(self) -> float:
-        return self.fractions.precision
+        return ratio(self.correct, self.predicted)
 
     @property
     def recall(self) -> float:
-        return self.fractions.recall
+        return ratio(self.correct, self.gold)
 
     @property
     def f1(self) -> float:
-        return self.fractions.f1
+        return ratio(2 * self.correct, self.predicted + self.gold)
+
+    @property
+    def fractions(self) -> Fractions:
+        return Fractions(self.precision, self.recall, self.f1)
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.fractions.to_dict(), "support": self.gold}
@@ -106,6 +98,10 @@ class Encoded:
     gold: NDArray[np.int32]
     systems: tuple[NDArray[np.int32], ...]
     offsets: Ints
+
+    def counts(self, metric: str) -> list[Ints]:
+        """What a metric tallies per sequence, [N, 3], for each system."""
+        return [sequence_counts(self.gold, ids, self.offsets, self.schema, metric) for ids in self.systems]
 
 
 def encode_all(gold: Labellings, *systems: Labellings, scheme: Schema | Scheme | str = AUTO) -> Encoded:
@@ -195,25 +191,6 @@ def matched(gold: SpanArrays, predicted: SpanArrays, schema: Schema, n_tokens: i
     return there[predicted.level, predicted.start] == predicted.end * width + predicted.type
 
 
-@dataclass(frozen=True, eq=False)
-class SpanPair:
-    """The gold and the predicted segments, and which of the latter are right."""
-
-    gold: SpanArrays
-    predicted: SpanArrays
-    right: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, gold: SpanArrays, predicted: SpanArrays, schema: Schema, n_tokens: int) -> SpanPair:
-        return cls(gold, predicted, matched(gold, predicted, schema, n_tokens))
-
-    def by_type(self, n: int) -> Ints:
-        return tally(self.gold.type, self.predicted.type, self.right, n)
-
-    def by_sequence(self, n: int) -> Ints:
-        return tally(self.gold.sequence, self.predicted.sequence, self.right, n)
-
-
 @dataclass(frozen=True)
 class Reading:
     """Which segments count: read in this mode, at every level or those with nothing below them."""
@@ -221,10 +198,13 @@ class Reading:
     mode: str
     leaves: bool
 
-    def pair(self, gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema) -> SpanPair:
+    def tally(self, by: str, gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema) -> Ints:
+        """Correct, predicted and gold segments of each `type` or `sequence`, [·,3]."""
         both = (schema.span_arrays(ids, offsets, self.mode) for ids in (gold, predicted))
         g, p = (spans.take(spans.leaf) if self.leaves else spans for spans in both)
-        return SpanPair.of(g, p, schema, int(offsets[-1]))
+        right = matched(g, p, schema, int(offsets[-1]))
+        n = len(schema.types()) if by == "type" else len(offsets) - 1
+        return tally(getattr(g, by), getattr(p, by), right, n)
 
 
 READINGS = {
@@ -235,12 +215,6 @@ READINGS = {
 """The keys of a report that count segments."""
 
 Tallier = Callable[[NDArray, NDArray, NDArray, Schema], Ints]
-
-
-def _spans_by_sequence(
-    reading: Reading, gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema
-) -> Ints:
-    return reading.pair(gold, predicted, offsets, schema).by_sequence(len(offsets) - 1)
 
 
 def _tokens_by_sequence(gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema) -> Ints:
@@ -258,7 +232,7 @@ def _whole_sequences(gold: NDArray, predicted: NDArray, offsets: NDArray, schema
 METRICS: dict[str, Tallier] = {
     "accuracy": _tokens_by_sequence,
     "sequence_accuracy": _whole_sequences,
-    **{f"{name}_f1": partial(_spans_by_sequence, reading) for name, reading in READINGS.items()},
+    **{f"{name}_f1": partial(reading.tally, "sequence") for name, reading in READINGS.items()},
 }
 """Metric → what it tallies per sequence, [N, 3]; its value is the F1 of the sum."""
 

@@ -158,6 +158,6 @@ def _token_scores(gold: NDArray, predicted: NDArray, schema: Schema) -> TokenSco
 def _span_scores(
     reading: Reading, gold: NDArray, predicted: NDArray, offsets: NDArray, schema: Schema
 ) -> SpanScores:
-    counts = reading.pair(gold, predicted, offsets, schema).by_type(len(schema.types()))
+    counts = reading.tally("type", gold, predicted, offsets, schema)
     seen = np.flatnonzero(counts.any(axis=1)).tolist()
     return SpanScores(Counts.total(counts), {schema.types()[p]: Counts.total(counts[p]) for p in seen})

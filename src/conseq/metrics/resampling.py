@@ -16,14 +16,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.dtypes import Floats, Ints
 from conseq.errors import DataError
-from conseq.metrics.counts import Ints, Labellings, encode_all, sequence_counts
+from conseq.metrics.counts import Labellings, encode_all
 from conseq.schema import AUTO, Schema, Scheme
-
-Floats = NDArray[np.float64]
 
 BATCH = 1_000_000
 """Draws held in memory at a time."""
+
+MOST_SAMPLES = 1_000_000
+"""Samples that may be asked for; the interval hardly changes from some thousands on."""
 
 
 class Interval(NamedTuple):
@@ -60,8 +62,7 @@ def bootstrap(
     >>> bootstrap(gold, gold)
     Interval(low=1.0, high=1.0)
     """
-    data = encode_all(gold, predicted, scheme=scheme)
-    counts = sequence_counts(data.gold, data.systems[0], data.offsets, data.schema, metric)
+    (counts,) = encode_all(gold, predicted, scheme=scheme).counts(metric)
     values = f1_of(resample(counts, samples, seed))
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return Interval(low, high)
@@ -78,26 +79,7 @@ def paired_bootstrap(
     metric: str = "span_f1",
 ) -> Comparison:
     """Compare two systems on the same sequences; a small p-value says the difference is no accident."""
-    data = encode_all(gold, first, second, scheme=scheme)
-    one, other = data.systems
-    return compare_ids(
-        data.gold, one, other, data.offsets, data.schema, samples=samples, seed=seed, metric=metric
-    )
-
-
-def compare_ids(
-    gold: NDArray,
-    first: NDArray,
-    second: NDArray,
-    offsets: NDArray,
-    schema: Schema,
-    *,
-    samples: int = 1000,
-    seed: int = 0,
-    metric: str = "span_f1",
-) -> Comparison:
-    """The same for label ids[T]; every id must be one of the schema's."""
-    one, other = (sequence_counts(gold, labels, offsets, schema, metric) for labels in (first, second))
+    one, other = encode_all(gold, first, second, scheme=scheme).counts(metric)
     return compare_counts(one, other, samples=samples, seed=seed)
 
 
@@ -123,6 +105,8 @@ def resample(counts: Ints, samples: int, seed: int) -> Floats:
         raise DataError(
             f"{len(counts)} sequences and {samples} samples leave nothing to draw; give at least one of each"
         )
+    if samples > MOST_SAMPLES:
+        raise DataError(f"{samples} samples are too many; ask for at most {MOST_SAMPLES:,}")
     rng = np.random.default_rng(seed)
     tallies = counts.astype(np.float64)
     return np.concatenate([times @ tallies for times in _draw(rng, samples, len(counts))])

@@ -27,14 +27,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conseq.dtypes import Bools, Floats, Ints
 from conseq.errors import DataError
 from conseq.solver import Assembly
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-6
 """A clause whose power comes so close to the bound, relatively, is the best one."""
@@ -71,11 +68,6 @@ class Clause:
     false: int
     power: float
     proved: bool = True
-
-    @property
-    def confidence(self) -> float:
-        """The share of the class among the samples that the clause holds for."""
-        return self.support / max(1, self.support + self.false)
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.literals)) or "always"
@@ -118,8 +110,8 @@ class ClauseMiner:
     """Finds clauses that hold for samples of a class and for none, or few, of the others.
 
     false_cost    what a sample outside the class costs if a clause holds for it, in samples of the class: a
-                  clause pays if its confidence is above false_cost / (1 + false_cost); inf: it must hold for
-                  none
+                  clause pays if the class has more than false_cost / (1 + false_cost) of the samples that it
+                  holds for; inf: it must hold for none
     literal       what a literal costs; small: of equally good clauses the shorter one wins
     negations     whether predicates may be negated
     shortest      the least number of literals; 0 allows for the clause that always holds
@@ -155,12 +147,7 @@ class ClauseMiner:
         return self.mine_table(Table.of(matrix, names), target)
 
     def mine_table(
-        self,
-        table: Table,
-        target: ArrayLike,
-        *,
-        among: Bools | None = None,
-        without: Collection[str] = (),
+        self, table: Table, target: ArrayLike, *, among: Bools | None = None, without: Collection[str] = ()
     ) -> list[Clause]:
         """Clauses for a class of the samples, or of those `among`[S] them, not `without` some predicates."""
         self._check()
@@ -220,14 +207,18 @@ class ClauseMiner:
         """
         useful = np.flatnonzero(gain @ truth >= self.least_power)
         predicate = useful % max(1, truth.shape[1] // (1 + self.negations))
-        problem = Problem.of(truth[:, useful], gain, loss, predicate, replace(self, longest=longest))
+        rows, options = truth[:, useful], replace(self, longest=longest)
+        problem = Problem(*merged(rows, gain), *merged(rows, loss), predicate, options)
         used, proved = problem.solve()
         return useful[used].tolist(), proved, problem.longest
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The search for one clause: gain[A] for samples of the class, loss[B] for the others it holds for."""
+    """The search for one clause: gain[A] for samples of the class, loss[B] for the others it holds for.
+
+    Samples that no literal tells apart are one.
+    """
 
     member: Bools  # [A,J], the literals that are true on samples of the class
     gain: Floats  # [A]
@@ -235,11 +226,6 @@ class Problem:
     loss: Floats  # [B]
     predicate: Ints  # [J], which predicate a literal is of
     options: ClauseMiner
-
-    @classmethod
-    def of(cls, truth: Bools, gain: Floats, loss: Floats, predicate: Ints, options: ClauseMiner) -> Problem:
-        """Samples that no literal tells apart are one."""
-        return cls(*merged(truth, gain), *merged(truth, loss), predicate, options)
 
     def solve(self) -> tuple[Ints, bool]:
         """The best clause, ascending, and whether none is better.

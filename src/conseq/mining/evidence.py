@@ -8,7 +8,7 @@ Axes: T tokens, N sequences, Y labels, K rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,14 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
-from conseq.corpus import Corpus
+from conseq.corpus import Corpus, gathered
 from conseq.decoders.chain.viterbi import viterbi
+from conseq.dtypes import Floats, Ids
 from conseq.errors import DataError
 from conseq.potentials import Potentials, join
 from conseq.schema import Schema
-
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +54,23 @@ class Evidence:
 
     @classmethod
     def joined(cls, parts: Sequence[Evidence]) -> Evidence:
-        """One piece of evidence from several over the same labels."""
-        first = parts[0]
+        """One piece of evidence from several, over the labels of the first and those that the others add."""
+        schema = parts[0].schema
+        for part in parts[1:]:
+            schema = schema.extended(part.schema.labels)
+        parts = [part.over(schema) for part in parts]
         corpus = Corpus.joined([part.corpus for part in parts])
         gold = np.concatenate([part.gold for part in parts])
         potentials = join([part.potentials for part in parts])
-        return cls(corpus, first.schema, gold, potentials, threads=first.threads)
+        return cls(corpus, schema, gold, potentials, threads=parts[0].threads)
+
+    def over(self, schema: Schema) -> Evidence:
+        """The same over a schema that has all of its labels; the model gives none of the others."""
+        if schema.labels == self.schema.labels:
+            return self
+        place = schema.vocabulary.encode(self.schema.labels)
+        potentials = self.potentials.among(place, len(schema))
+        return replace(self, schema=schema, gold=place[self.gold], potentials=potentials)
 
     def __len__(self) -> int:
         return len(self.corpus)
@@ -79,16 +88,9 @@ class Evidence:
     def select(self, sequences: ArrayLike) -> Evidence:
         """The evidence of some sequences, in this order."""
         chosen = np.arange(len(self))[np.asarray(sequences, dtype=np.int64)]
-        corpus = self.corpus.select(chosen)
-        first = self.corpus.offsets[chosen] - corpus.offsets[:-1]
-        tokens = np.repeat(first, corpus.lengths) + np.arange(corpus.n_tokens)
-        return Evidence(
-            corpus,
-            self.schema,
-            self.gold[tokens],
-            self.potentials.select(chosen),
-            threads=self.threads,
-        )
+        corpus, potentials = self.corpus.select(chosen), self.potentials.select(chosen)
+        _, tokens = gathered(self.corpus.offsets, chosen)
+        return replace(self, corpus=corpus, gold=self.gold[tokens], potentials=potentials)
 
     def broken_by_gold(self, rules: Iterable[Constraint]) -> Floats:
         """How much the gold labels of each sequence violate each rule, [N,K]."""

@@ -15,10 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints import (
     Around,
@@ -38,18 +36,17 @@ from conseq.constraints import (
     Term,
     TokenTest,
 )
-from conseq.mining.predicates import mine_formulas, rules_from
+from conseq.dtypes import Bools, Ints
+from conseq.mining.predicates import mine_rules
 from conseq.mining.token_tests import TESTS, frequent_tokens
 from conseq.mining.view import View
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 BOUND = 3
 """The highest bound of a count."""
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True)
+class Candidate:
     """A rule that could be worth having.
 
     applied     how often it could have been broken in the gold labels: sequences for rules that are charged
@@ -65,11 +62,6 @@ class Candidate(NamedTuple):
     @property
     def held(self) -> int:
         return self.applied - self.violated
-
-    @property
-    def confidence(self) -> float:
-        """The share of its applications in which it held."""
-        return self.held / self.applied if self.applied else 0.0
 
 
 @dataclass(frozen=True)
@@ -109,42 +101,30 @@ Family = Callable[[View, View, Screen], Iterator[Candidate]]
 
 def only_one(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """at most 1 segment of A"""
-    applied, violated = gold.appears.sum(axis=0), (gold.counts > 1).sum(axis=0)
-    for k in np.flatnonzero(screen.important(violated, (model.counts > 1).sum(axis=0))).tolist():
-        yield Candidate(
-            Segments("at most", 1, gold.names.all[k]), "only-one", int(applied[k]), int(violated[k])
-        )
+    violated, by_model = ((view.counts > 1).sum(axis=0) for view in (gold, model))
+    important = screen.important(violated, by_model)
+    make = partial(Segments, "at most", 1)
+    yield from _where(important, gold.names.all, "only-one", make, gold.appears.sum(axis=0), violated)
 
 
 def pairwise(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """count(A) + count(B) and count(A) - count(B), each at most and at least 0, 1, 2, 3"""
-    single = len(gold.names.single)
-    violated, by_model = (broken_pairs(view)[:, :single, :single] for view in (gold, model))
-    for form, i, j in np.argwhere(screen.important(violated, by_model)).tolist():
-        weight, relation, bound = FORMS[form]
-        rule = _pair(gold.names.all[i], weight, gold.names.all[j], relation, bound)
-        yield Candidate(rule, "pairwise", len(gold.corpus), int(violated[form, i, j]))
+    names = gold.names.single
+    violated, by_model = (broken_pairs(view)[:, : len(names), : len(names)] for view in (gold, model))
+    always = np.full((len(names), len(names)), len(gold.corpus))
+    for form, broken, important in zip(FORMS, violated, screen.important(violated, by_model), strict=True):
+        yield from _where(important, names, "pairwise", partial(_pair, *form), always, broken)
 
 
 def hierarchical(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """count(A) <= count(B) for names at different levels, each meaning all paths that end in it"""
-    shared = [gold.names.all.index(name) for name in _leaf_names(gold)]
-    form = FORMS.index((-1, "<=", 0))
+    names, form = gold.names.all, FORMS.index((-1, "<=", 0))
+    leaves = {type.rsplit("/", 1)[-1] for type in gold.schema.types()} if gold.schema.levels > 1 else set()
+    shared = np.array([name in leaves for name in names], dtype=bool)
     violated, by_model = (broken_pairs(view)[form] for view in (gold, model))
-    wanted = np.zeros(violated.shape, dtype=bool)
-    wanted[np.ix_(shared, shared)] = True
-    for i, j in np.argwhere(wanted & screen.important(violated, by_model)).tolist():
-        rule = _pair(gold.names.all[i], -1, gold.names.all[j], "<=", 0)
-        yield Candidate(rule, "hierarchical", len(gold.corpus), int(violated[i, j]))
-
-
-def _leaf_names(view: View) -> list[str]:
-    """What the parts of all paths are called, each once: names of several types where there are such."""
-    names, schema = view.names, view.schema
-    if schema.levels == 1:
-        return []
-    leaves = dict.fromkeys(type.rsplit("/", 1)[-1] for type in schema.types())
-    return [leaf for leaf in leaves if leaf in names.all]
+    wanted = np.outer(shared, shared) & screen.important(violated, by_model)
+    always = np.full_like(violated, len(gold.corpus))
+    yield from _where(wanted, names, "hierarchical", partial(_pair, *FORMS[form]), always, violated)
 
 
 FORMS = [
@@ -159,27 +139,33 @@ FORMS = [
 def broken_pairs(view: View) -> Ints:
     """The sequences that break each form for each pair, [form,K,K]; sums have the names in order only."""
     sums, differences = view.combinations(BOUND)
-    middle = BOUND + 1
+    differences = differences + differences[:, :, ::-1].transpose(1, 0, 2)  # b − a beside a − b
     result = np.zeros((len(FORMS), *sums.shape[:2]), dtype=np.int64)
     for row, (weight, relation, bound) in zip(result, FORMS, strict=True):
-        if weight > 0:
-            part = sums[:, :, bound + 1 :] if relation == "<=" else sums[:, :, :bound]
-            row[:] = np.triu(part.sum(axis=2), 1)
-            continue
-        above = differences[:, :, middle + bound + 1 :].sum(axis=2)
-        below = differences[:, :, : middle + bound].sum(axis=2)
-        other_above = differences[:, :, middle - bound + 1 :].sum(axis=2)
-        other_below = differences[:, :, : middle - bound].sum(axis=2)
-        forward, backward = (above, other_below) if relation == "<=" else (below, other_above)
-        row[:] = np.triu(forward, 1) + np.triu(backward, 1).T
+        counts, at = (sums, bound) if weight > 0 else (differences, BOUND + 1 + bound)
+        row[:] = (counts[:, :, at + 1 :] if relation == "<=" else counts[:, :, :at]).sum(axis=2)
     return result
 
 
-def _pair(a: str, weight: int, b: str, relation: str, bound: int) -> Counts:
+def _pair(weight: int, relation: str, bound: int, a: str, b: str) -> Counts:
     """count(a) + count(b) ≤ k, or count(a) ≤ count(b) + k, which reads better than a difference."""
     if weight > 0:
         return Counts(Sum((Term(1, a), Term(1, b))), relation, Sum((), bound))
     return Counts(Sum((Term(1, a),)), relation, Sum((Term(1, b),), bound))
+
+
+def _where(
+    wanted: Bools,
+    names: Sequence[str],
+    family: str,
+    make: Callable[..., Constraint],
+    applied: Ints,
+    violated: Ints,
+) -> Iterator[Candidate]:
+    """The wanted rules make(A) or make(A, B), as there are axes of names."""
+    for place in map(tuple, np.argwhere(wanted).tolist()):
+        rule = make(*(names[i] for i in place))
+        yield Candidate(rule, family, int(applied[place]), int(violated[place]))
 
 
 # ── the five families of Fersini et al. 2014 ───────────────────────────────────────────────────
@@ -187,15 +173,13 @@ def _pair(a: str, weight: int, b: str, relation: str, bound: int) -> Counts:
 
 def adjacency(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """A followed by B"""
-    applied = np.broadcast_to(gold.followed[:, None], gold.followers.shape)
-    yield from _sound(gold.names.all, screen, "adjacency", FollowedBy, applied, applied - gold.followers)
+    yield from _sound(gold.names.all, screen, "adjacency", FollowedBy, gold.followed, gold.followers)
 
 
 def precedence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """A followed later by B"""
     _, later = gold.orders
-    applied = np.broadcast_to(gold.tokens_in[:, None], later.shape)
-    yield from _sound(gold.names.all, screen, "precedence", FollowedLater, applied, applied - later)
+    yield from _sound(gold.names.all, screen, "precedence", FollowedLater, gold.tokens_in, later)
 
 
 def presence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -203,7 +187,7 @@ def presence(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     earlier, _ = gold.orders
     together = gold.appears.T.astype(np.int64) @ gold.appears
     applied = np.where(together > 0, gold.tokens_in[:, None], 0)
-    yield from _sound(gold.names.all, screen, "presence", _absent_before, applied, earlier)
+    yield from _sound(gold.names.all, screen, "presence", _absent_before, applied, applied - earlier)
 
 
 def _absent_before(a: str, b: str) -> Constraint:
@@ -212,9 +196,7 @@ def _absent_before(a: str, b: str) -> Constraint:
 
 def begin_end(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """first A -> last B"""
-    begins, both = gold.ends
-    applied = np.broadcast_to(begins[:, None], both.shape)
-    yield from _sound(gold.names.all, screen, "begin-end", FirstLast, applied, applied - both, same=True)
+    yield from _sound(gold.names.all, screen, "begin-end", FirstLast, *gold.ends, same=True)
 
 
 def state_change(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -224,11 +206,10 @@ def state_change(gold: View, model: View, screen: Screen) -> Iterator[Candidate]
     for test in frequent_tokens(gold.corpus, screen.support, screen.words):
         mask = test.mask(gold.corpus)
         left, both = gold.around(mask)
-        applied = np.broadcast_to(left[:, None], both.shape)
-        always = np.full(both.shape, len(gold.inner(mask)))
+        always = np.full_like(both, len(gold.inner(mask)))
         implied, literal = partial(Around, test, implies=True), partial(Around, test)
-        yield from _sound(sides, screen, "state-change", implied, applied, applied - both, same=True)
-        yield from _sound(sides, screen, "state-change", literal, always, always - both, same=True)
+        yield from _sound(sides, screen, "state-change", implied, left, both, same=True)
+        yield from _sound(sides, screen, "state-change", literal, always, both, same=True)
 
 
 def _sound(
@@ -237,17 +218,18 @@ def _sound(
     family: str,
     make: Callable[..., Constraint],
     applied: Ints,
-    violated: Ints,
+    held: Ints,
     same: bool = False,
 ) -> Iterator[Candidate]:
-    """The rules make(A) or make(A, B), as there are axes, that held almost always; A and B may be the same
-    where that says something."""
-    sensible = screen.sound(applied, violated)
+    """The rules make(A) or make(A, B), as `held` has axes, that held almost always when they applied.
+
+    `applied` may depend on A alone; A and B may be the same where that says something.
+    """
+    applied = np.broadcast_to(applied if applied.ndim == held.ndim else applied[:, None], held.shape)
+    sensible = screen.sound(applied, applied - held)
     if not same and sensible.ndim > 1:
         np.fill_diagonal(sensible, False)
-    for place in map(tuple, np.argwhere(sensible).tolist()):
-        rule = make(*(names[i] for i in place))
-        yield Candidate(rule, family, int(applied[place]), int(violated[place]))
+    yield from _where(sensible, names, family, make, applied, applied - held)
 
 
 # ── forms that people understand ────────────────────────────────────────────────────────────────
@@ -257,10 +239,9 @@ def together(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """if A then B; not both A and B"""
     appears = gold.appears.astype(np.int64)
     both, alone = appears.T @ appears, appears.sum(axis=0)
-    applied = np.broadcast_to(alone[:, None], both.shape)
-    yield from _sound(gold.names.all, screen, "together", IfThen, applied, applied - both)
-    rarer = np.minimum(alone[:, None], alone[None, :])
-    yield from _sound(gold.names.all, screen, "together", NotBoth, np.triu(rarer, 1), both)
+    yield from _sound(gold.names.all, screen, "together", IfThen, alone, both)
+    rarer = np.triu(np.minimum(alone[:, None], alone), 1)
+    yield from _sound(gold.names.all, screen, "together", NotBoth, rarer, rarer - both)
 
 
 def content(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
@@ -268,11 +249,12 @@ def content(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     begins with such a token, or has one"""
     segments, tokens = gold.counts.sum(axis=0), gold.tokens_in
     for test, mask in _tests(gold, screen):
-        contains, lacking = partial(Contains, test=test), segments - gold.containing(mask)
-        begins, has = partial(_none, "count", test), partial(_none, "tokens", test)
-        yield from _sound(gold.names.all, screen, "content", contains, segments, lacking)
-        yield from _sound(gold.names.all, screen, "content", begins, segments, gold.beginning(mask))
-        yield from _sound(gold.names.all, screen, "content", has, tokens, gold.marked(mask))
+        for make, applied, held in (
+            (partial(Contains, test=test), segments, gold.containing(mask)),
+            (partial(_none, "count", test), segments, segments - gold.beginning(mask)),
+            (partial(_none, "tokens", test), tokens, tokens - gold.marked(mask)),
+        ):
+            yield from _sound(gold.names.all, screen, "content", make, applied, held)
 
 
 def _none(unit: str, test: TokenTest, name: str) -> Constraint:
@@ -288,8 +270,7 @@ def edges(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
             (BeginsWith, segments, gold.beginning(mask)),
             (EndsWith, followed, gold.ending(mask)),
         ):
-            make = partial(kind, test=test)
-            yield from _sound(gold.names.all, screen, "edges", make, applied, applied - held)
+            yield from _sound(gold.names.all, screen, "edges", partial(kind, test=test), applied, held)
 
 
 def _tests(gold: View, screen: Screen) -> Iterator[tuple[TokenTest, Bools]]:
@@ -301,8 +282,7 @@ def _tests(gold: View, screen: Screen) -> Iterator[tuple[TokenTest, Bools]]:
 
 def clauses(gold: View, model: View, screen: Screen) -> Iterator[Candidate]:
     """the five families of Fersini et al. 2014, found by minimum-cost satisfiability instead of counting"""
-    formulas = mine_formulas(gold.corpus, gold.labels, gold.schema)
-    for mined in rules_from(formulas):
+    for mined in mine_rules(gold.corpus, gold.labels, gold.schema):
         applied = mined.clause.support + mined.clause.false
         yield Candidate(mined.rule, "clauses", applied, mined.clause.false)
 

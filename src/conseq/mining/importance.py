@@ -15,31 +15,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.constraints.counts import Counts, Segments
 from conseq.mining.evidence import Evidence
 from conseq.mining.families import Candidate, Screen
 
-Floats = NDArray[np.float64]
-
 AT_ONCE = 500
 """Rules judged at a time, so that memory does not grow with the candidates."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+@dataclass(frozen=True)
+class Judged(Candidate):
     """A candidate, and how many sequences break it: of the gold labels, and of the model's."""
 
-    candidate: Candidate
     by_gold: int
     by_model: int
-    trace: bytes  # equal for rules that are violated alike in every sequence, by gold and by the model
-
-    @property
-    def rule(self) -> Constraint:
-        return self.candidate.rule
+    trace: bytes = b""  # equal for rules that are violated alike in every sequence, by gold and by the model
 
     @property
     def importance(self) -> float:
@@ -57,7 +49,8 @@ def judge(candidates: Sequence[Candidate], evidence: Evidence) -> Iterator[Judge
         for k, candidate in enumerate(part):
             amounts = np.stack([gold[:, k], model[:, k]])
             by_gold, by_model = np.count_nonzero(amounts, axis=1).tolist()
-            yield Judged(candidate, by_gold, by_model, amounts.astype(np.float32).tobytes())
+            trace = amounts.astype(np.float32).tobytes()
+            yield Judged(**vars(candidate), by_gold=by_gold, by_model=by_model, trace=trace)
 
 
 def important(rules: Iterable[Judged], screen: Screen) -> list[Judged]:

@@ -26,13 +26,12 @@ from conseq.constraints.base import Constraint
 from conseq.constraints.program import Program
 from conseq.decoders.auto import decode_all
 from conseq.decoders.base import Limits
+from conseq.dtypes import Floats
 from conseq.errors import ConseqError
 from conseq.metrics import score_ids
 from conseq.mining.evidence import Evidence
 from conseq.potentials import Potentials
 from conseq.problem import Problems
-
-Floats = NDArray[np.float64]
 
 LIMITS = Limits(states=5_000, nodes=0)
 """For one sequence while penalties are learned; where rules interact more, the best labels so far are taken.

@@ -62,38 +62,12 @@ class Recipe:
             raise ConseqError(f"there is no learner {self.learner!r}; give an object, or one of {known}")
 
 
-@dataclass(frozen=True)
-class LearnedRule:
+class LearnedRule(Judged):
     """A rule with its penalty and why it is there.
 
     applied, violated    how often it could be broken by the gold labels, and was
     by_gold, by_model    sequences that break it
     """
-
-    rule: Constraint
-    family: str
-    applied: int
-    violated: int
-    by_gold: int
-    by_model: int
-    importance: float
-
-    @classmethod
-    def of(cls, judged: Judged, penalty: float) -> LearnedRule:
-        candidate = judged.candidate
-        return cls(
-            replace(candidate.rule, penalty=penalty),
-            candidate.family,
-            candidate.applied,
-            candidate.violated,
-            judged.by_gold,
-            judged.by_model,
-            judged.importance,
-        )
-
-    @property
-    def held(self) -> int:
-        return self.applied - self.violated
 
     def comment(self) -> str:
         """What a rule file says behind the rule."""
@@ -171,9 +145,10 @@ def learn_from(evidence: Evidence, recipe: Recipe | None = None, watch: Watch = 
     watch(Stage(f"judging {len(candidates):,} rules"))
     chosen = choose(candidates, evidence, recipe)
     penalties = learn_penalties(chosen, evidence, recipe, watch)
-    kept = [LearnedRule.of(one, c) for one, c in zip(chosen, penalties, strict=True) if c > 0]
-    kept.sort(key=lambda one: -one.rule.penalty)
-    without = tuple(one.rule for one, c in zip(chosen, penalties, strict=True) if c == 0)
+    pairs = list(zip(chosen, penalties, strict=True))
+    rules = [replace(one, rule=replace(one.rule, penalty=c), trace=b"") for one, c in pairs if c > 0]
+    kept = sorted((LearnedRule(**vars(one)) for one in rules), key=lambda one: -one.rule.penalty)
+    without = tuple(one.rule for one, c in pairs if c == 0)
     return Learned(tuple(kept), without, len(candidates), len(evidence))
 
 
@@ -207,7 +182,7 @@ def learn_penalties(
     """What each rule should cost, [K]."""
     learners = PENALTIES[recipe.learner] if isinstance(recipe.learner, str) else recipe.learner
     if learners == ():
-        return [log_ratio(one.candidate.violated, one.candidate.applied) for one in chosen]
+        return [log_ratio(one.violated, one.applied) for one in chosen]
     name = f"learning {len(chosen):,} penalties"
     watch(Stage(name))
     return learned(

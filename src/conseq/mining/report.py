@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from conseq.constraints.base import Constraint
 from conseq.decoders.auto import decode_all
+from conseq.dtypes import Ids
 from conseq.metrics import Counts, Report, evaluate_ids, sequence_counts
 from conseq.mining.evidence import Evidence
 from conseq.mining.penalties import LIMITS
 from conseq.problem import Problems
-
-Ids = NDArray[np.int32]
 
 
 class LabelGain(NamedTuple):

@@ -33,23 +33,18 @@ def choose_tau(
 
     Sequences whose labels break no rule stay as they are for every τ, so only the others are decoded.
     """
-    touched = np.flatnonzero((evidence.broken_by_model(rules) > 0).any(axis=1))
-    part = evidence.select(touched)
-    places = np.concatenate([np.empty(0, np.int64), *(_tokens(evidence, i) for i in touched.tolist())])
+    touched = (evidence.broken_by_model(rules) > 0).any(axis=1)
+    part, tokens = evidence.select(np.flatnonzero(touched)), np.repeat(touched, evidence.corpus.lengths)
     problems = Problems.of(part.potentials, part.schema, rules, part.corpus)
     best, chosen = -1.0, 1.0
     for tau in sorted(grid, reverse=True):
         labels = evidence.predicted.copy()
-        if tau < 1 and len(touched):
+        if tau < 1 and len(part):
             decoder = TwoStage(tau, "search")  # the integer program would take long where rules interact
             found = decode_all(problems, decoder, limits=LIMITS, threads=evidence.threads).labels
-            labels[places] = np.where(found < 0, labels[places], found)
+            labels[tokens] = np.where(found < 0, labels[tokens], found)
         score = score_ids(evidence.gold, labels, evidence.corpus.offsets, evidence.schema, metric)
         watch(tau, score)
         if score > best:
             best, chosen = score, tau
     return chosen
-
-
-def _tokens(evidence: Evidence, i: int) -> np.ndarray:
-    return np.arange(evidence.corpus.offsets[i], evidence.corpus.offsets[i + 1])

@@ -6,46 +6,18 @@ A user adds to them: `Screen(tests={**TESTS, "isbn": Pattern("^97[89]")})`.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 
 import numpy as np
 
 from conseq.constraints.tokens import Pattern, TokenTest, Words
 from conseq.corpus import Corpus
 
-TESTS: Mapping[str, TokenTest] = {
-    "year": Pattern(r"(?<!\d)(1[5-9]|20)\d\d(?!\d)"),
-    "digit": Pattern(r"\d"),
-    "number": Pattern(r"^\d+\W*$"),
-    "range": Pattern(r"\d\s*[-–—]+\s*\d"),
-    "capital": Pattern(r"^\W*[A-Z]"),
-    "capitals": Pattern(r"^[A-Z][A-Z]+\W*$"),
-    "lower": Pattern(r"^[a-z]"),
-    "letter": Pattern(r"[A-Za-z]"),
-    "word": Pattern(r"[A-Za-z]{4}"),
-    "initial": Pattern(r"^[A-Z]\.?-?[A-Z]?\.?$"),
-    "mark": Pattern(r"^\W+$"),
-    "comma": Pattern(r",$"),
-    "period": Pattern(r"\.$"),
-    "colon": Pattern(r":$"),
-    "semicolon": Pattern(r";$"),
-    "opening": Pattern(r"^[(\[]"),
-    "closing": Pattern(r"[)\]]\W?$"),
-    "final": Pattern(r"[^\w(\[{<&/-]$"),
-    "quote": Pattern("[\"“”‘’`]|''"),
-    "hyphen": Pattern(r"[-–—]"),
-    "and": Pattern(r"^(?i:and|&)$"),
-    "in": Pattern(r"^(?i:in)\W*$"),
-    "of": Pattern(r"^(?i:of|the|for|on|a|an)$"),
-    "editor": Pattern(r"^\W*(?i:eds?|editors?|edited)\b"),
-    "pages": Pattern(r"^(?i:pp?|pages?)\b"),
-    "volume": Pattern(r"^(?i:vol|vols|volume)\b"),
-    "issue": Pattern(r"^(?i:no|nr|number|issue)\b"),
-    "month": Pattern(r"^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"),
-    "university": Pattern(r"^(?i:univ|dept|department|institut|school|college)"),
-    "web": Pattern(r"^(?i:https?|www|url|doi|arxiv)"),
-}
-"""name ─→ test."""
+_FILE = (files(__package__) / "token_tests.toml").read_text(encoding="utf-8")
+TESTS: Mapping[str, TokenTest] = {name: Pattern(found) for name, found in tomllib.loads(_FILE).items()}
+"""name ─→ test, from `token_tests.toml`."""
 
 MOST_MARKS = 12
 """How many of the most frequent marks are looked at."""

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from conseq.constraints.names import inside, known_types
 from conseq.corpus import Corpus
+from conseq.dtypes import Bools, Ints
 from conseq.kernels import pairs
 from conseq.schema import OUTSIDE, Schema, SpanArrays
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -105,13 +103,9 @@ class View:
     @cached_property
     def counts(self) -> Ints:
         """The segments of each name in each sequence, [N,K]."""
-        return self._type_counts @ self.names.types.T
-
-    @cached_property
-    def _type_counts(self) -> Ints:
-        found, size = self.segments, len(self.names.single)
-        flat = np.bincount(found.sequence * size + found.type, minlength=len(self.corpus) * size)
-        return flat.reshape(len(self.corpus), size).astype(np.int64)
+        found, shape = self.segments, (len(self.corpus), len(self.names.single))
+        flat = np.bincount(found.sequence * shape[1] + found.type, minlength=shape[0] * shape[1])
+        return flat.reshape(shape) @ self.names.types.T
 
     @cached_property
     def appears(self) -> Bools:

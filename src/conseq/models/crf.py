@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from conseq.archive import Archive
+from conseq.checks import repeats
 from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
 from conseq.models.layout import Layout, Observed, Shard, observe_all
@@ -27,7 +29,7 @@ from conseq.models.trainer import Sample, Trainer
 from conseq.optimise.lbfgs import LBFGS, Callback, Result, Step
 from conseq.potentials import Potentials
 from conseq.shelf import Shelf
-from conseq.threads import map_chunks
+from conseq.threads import balanced, map_chunks
 
 ALGORITHMS: Mapping[str, type[LBFGS] | type[Trainer]] = {
     "lbfgs": LBFGS,
@@ -35,6 +37,9 @@ ALGORITHMS: Mapping[str, type[LBFGS] | type[Trainer]] = {
     "adagrad": AdaGrad,
 }
 """By name: the options of each way to train, which run it."""
+
+STORED = ("feature", "label", "moves", "starts", "ends")
+"""The arrays of a layout."""
 
 FLOOR = 0.01
 """The least p(1−p) that the scale of a weight assumes."""
@@ -55,14 +60,10 @@ class ChainModel:
         unary = np.empty((design.n_tokens, layout.n_labels))
         table = (state, layout.feature, layout.label, design.indptr, design.attr, design.value, rows)
         pieces = 1 if threads == 1 else 4 * threads
-        marks = np.searchsorted(design.indptr, np.linspace(0, design.indptr[-1], pieces + 1)[1:-1])
-        map_chunks(
-            lambda lo, hi: row_kernels.expand(*table, lo, hi), [0, *marks.tolist(), design.n_rows], threads
-        )
+        ranges = balanced(design.indptr, pieces)
+        map_chunks(lambda lo, hi: row_kernels.expand(*table, lo, hi), ranges, threads)
         cuts = np.linspace(0, design.n_tokens, pieces + 1).astype(np.int64)
-        map_chunks(
-            lambda lo, hi: row_kernels.gather(rows, design.row_of, unary, lo, hi), cuts.tolist(), threads
-        )
+        map_chunks(lambda lo, hi: row_kernels.gather(rows, design.row_of, unary, lo, hi), cuts, threads)
         pairwise, start, end = layout.chain(self.weights)
         return Potentials(unary, pairwise[None], start, end, offsets)
 
@@ -91,20 +92,24 @@ class ChainModel:
 
     def arrays(self) -> dict[str, NDArray]:
         """All there is to save."""
-        layout = self.layout
-        return {
-            "weights": self.weights,
-            "feature": layout.feature,
-            "label": layout.label,
-            "moves": layout.moves,
-            "starts": layout.starts,
-            "ends": layout.ends,
-        }
+        return {"weights": self.weights, **{name: getattr(self.layout, name) for name in STORED}}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], n_labels: int) -> ChainModel:
-        names = ("feature", "label", "moves", "starts", "ends")
-        return cls(Layout(n_labels, *(arrays[name] for name in names)), arrays["weights"])
+    def from_archive(cls, archive: Archive, n_labels: int, n_attributes: int) -> ChainModel:
+        """What `arrays` gave, as a model again."""
+        last = n_labels - 1
+        label = archive.array("label", np.int32, [None], 0, last)
+        moves = archive.array("moves", np.int32, [None, 2], 0, last)
+        archive.check(not repeats(moves @ [n_labels, 1]), "a pair of labels has two weights")
+        layout = Layout(
+            n_labels,
+            archive.cuts("feature", n_attributes, len(label)),
+            label,
+            moves,
+            archive.array("starts", np.int32, [None], 0, last, distinct=True),
+            archive.array("ends", np.int32, [None], 0, last, distinct=True),
+        )
+        return cls(layout, archive.array("weights", np.float64, [layout.size]))
 
 
 @dataclass(frozen=True)
@@ -203,18 +208,17 @@ class CRF:
         with threadpool_limits(1, user_api="blas"):
             start = np.zeros(layout.size) if warm is None else warm.weights(layout)
             result = self._train(sample, start, tracker)
-        weights, value = result.weights, result.value
-        if tracker.best is not None:
-            weights, value = tracker.best, tracker.history[tracker.best_iteration - 1].objective
+        kept = tracker.best or result
+        weights = kept.weights
         report = TrainingReport(
-            objective=value,
+            objective=kept.value,
             iterations=result.iterations,
             evaluations=result.evaluations,
             seconds=time.perf_counter() - begun,
             status=result.status,
             features=int(np.count_nonzero(weights)) if self.optimiser.sparse else layout.size,
             attributes=len(layout.feature) - 1,
-            best_iteration=tracker.best_iteration or result.iterations,
+            best_iteration=tracker.best.iteration if tracker.best else result.iterations,
             development=tracker.top if development else None,
             history=tracker.history,
         )
@@ -231,28 +235,24 @@ class CRF:
         return self.optimiser.minimise(objective, start, scale=scale, callback=callback)
 
 
+@dataclass(eq=False)
 class _Tracker:
     """Follows training: reports each iteration and keeps the best on development data."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        development: Callable[[ChainModel], float] | None,
-        watch: Callable[[Progress], None] | None,
-        begun: float,
-    ) -> None:
-        self.layout, self.development, self.watch, self.begun = layout, development, watch, begun
-        self.best: NDArray[np.float64] | None = None
-        self.best_iteration = 0
-        self.top = -np.inf
-        self.history: list[Progress] = []
+    layout: Layout
+    development: Callable[[ChainModel], float] | None
+    watch: Callable[[Progress], None] | None
+    begun: float
+    best: Step | None = None
+    top: float = -np.inf
+    history: list[Progress] = field(default_factory=list)
 
     def __call__(self, step: Step) -> None:
         score = None
         if self.development:
             score = self.development(ChainModel(self.layout, step.weights))
             if score > self.top:
-                self.top, self.best, self.best_iteration = score, step.weights.copy(), step.iteration
+                self.top, self.best = score, replace(step, weights=step.weights.copy())
         seconds = time.perf_counter() - self.begun
         progress = Progress(step.iteration, step.value, step.evaluations, seconds, score)
         self.history.append(progress)

@@ -13,7 +13,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.language import Rules, as_constraints
 from conseq.constraints.program import Program
@@ -21,12 +20,11 @@ from conseq.corpus import Corpus
 from conseq.decoders.auto import Auto, decode_each, find_decoder
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.batch import Decodings
+from conseq.dtypes import Bools
 from conseq.errors import DataError, SchemaError
 from conseq.models.trigram_problems import TrigramProblems
 from conseq.models.trigrams import Predictions
 from conseq.schema import Schema
-
-Bools = NDArray[np.bool_]
 
 
 def decode(
@@ -86,7 +84,7 @@ def problems(
         raise SchemaError(f"the schema lacks the label {unknown[0]!r}, which is predicted; add it")
     program = Program.of(as_constraints(constraints, plan), plan, tokens)
     ids = plan.vocabulary.encode(predictions.labels)
-    own = None if allowed is None else allowed[:, ids]
+    own = np.broadcast_to(True, (predictions.n_tokens, len(ids))) if allowed is None else allowed[:, ids]
     return TrigramProblems(predictions, program, ids, own, np.full(len(predictions), any_label))
 
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conseq.dtypes import Floats
 from conseq.errors import ScoreError
-
-Floats = NDArray[np.float64]
 
 MOST_CLASSES = 50
 """Classes kept per row of a dense answer, as a neighbourhood has few; thousands would fill the memory."""

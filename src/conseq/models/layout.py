@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import gathered
 from conseq.features.design import Design
 from conseq.kernels.index import factorise
 
@@ -79,43 +80,36 @@ class Shard:
     offsets: NDArray[np.int64]  # [N+1]
 
 
-def observe(
-    design: Design,
-    labels: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    n_labels: int,
-    *,
-    transitions: bool = True,
-    boundaries: bool = True,
-) -> tuple[Layout, Observed]:
-    """The weights that training data calls for, with their counts."""
-    shards = [Shard(design, labels, offsets)]
-    return observe_all(shards, n_labels, transitions=transitions, boundaries=boundaries)
-
-
 def observe_all(
     shards: Iterable[Shard], n_labels: int, *, transitions: bool = True, boundaries: bool = True
 ) -> tuple[Layout, Observed]:
-    """The same for data in several shards, one after the other."""
+    """The weights that training data, in several shards one after the other, calls for, with their counts."""
     seen = _Pile()
-    moves = np.zeros((n_labels, n_labels), dtype=np.int64)
-    first, last = np.zeros(n_labels, dtype=np.int64), np.zeros(n_labels, dtype=np.int64)
+    steps = np.zeros((n_labels + 1, n_labels + 1), dtype=np.int64)
     n_attributes = 0
     for shard in shards:
         _add_state_features(seen, shard, n_labels)
         n_attributes = shard.design.n_attributes
-        filled = np.diff(shard.offsets) > 0
-        moves += move_counts(shard.labels, shard.offsets, n_labels)
-        first += np.bincount(shard.labels[shard.offsets[:-1][filled]], minlength=n_labels)
-        last += np.bincount(shard.labels[shard.offsets[1:][filled] - 1], minlength=n_labels)
-    feature, label, state_events, state_contexts = _state_features(seen, n_attributes, n_labels)
-    move, move_events, move_contexts = _moves(moves, transitions)
-    starts, start_events = _ends(first, boundaries)
-    ends, end_events = _ends(last, boundaries)
-    layout = Layout(n_labels, feature, label, move, starts, ends)
-    events = np.concatenate([state_events, move_events, start_events, end_events])
-    many = np.full(len(starts) + len(ends), float(first.sum()))
-    return layout, Observed(events, np.concatenate([state_contexts, move_contexts, many]))
+        steps += _step_counts(shard, n_labels)
+    code, events, values = seen.sums()
+    order = np.argsort(code, kind="stable")
+    attribute, label = np.divmod(code[order], n_labels)
+    moves, first, last = steps[:-1, :-1], steps[-1, :-1], steps[:-1, -1]
+    layout = Layout(
+        n_labels,
+        np.searchsorted(attribute, np.arange(n_attributes + 1)).astype(np.int64),
+        label.astype(np.int32),
+        np.argwhere(moves if transitions else moves[:0]).astype(np.int32),
+        np.flatnonzero(first if boundaries else first[:0]).astype(np.int32),
+        np.flatnonzero(last if boundaries else last[:0]).astype(np.int32),
+    )
+    happened, possible = np.empty(layout.size), np.empty(layout.size)
+    layout.state(happened)[:] = events[order]
+    layout.state(possible)[:] = np.bincount(attribute, values[order], n_attributes)[attribute]
+    layout.put_chain(happened, moves, first, last)
+    left, sequences = moves.sum(axis=1, keepdims=True), np.full(n_labels, first.sum())
+    layout.put_chain(possible, np.broadcast_to(left, moves.shape), sequences, sequences)
+    return layout, Observed(happened, possible)
 
 
 MANY = 1 << 20
@@ -150,23 +144,11 @@ def _add_state_features(seen: _Pile, shard: Shard, n_labels: int) -> None:
         ids, first = factorise(pairs)
         counts = np.bincount(ids, minlength=len(first))
         row, label = pairs[first] // n_labels, pairs[first] % n_labels
-        lengths = design.indptr[row + 1] - design.indptr[row]
-        entry = flat_ranges(design.indptr[row], lengths)
+        bounds, entry = gathered(design.indptr, row)
+        lengths = np.diff(bounds)
         codes = design.attr[entry].astype(np.int64) * n_labels + np.repeat(label, lengths)
         weights = np.repeat(counts, lengths) * design.value[entry].astype(np.float64)
         seen.add(*_summed(codes, weights, np.abs(weights)))  # group by group, for there may be very many
-
-
-def _state_features(
-    seen: _Pile, n_attributes: int, n_labels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    """(attribute, label) pairs seen, by attribute: bounds, labels, events, contexts."""
-    code, events, size = seen.sums()
-    order = np.argsort(code, kind="stable")
-    attribute, label = np.divmod(code[order], n_labels)
-    feature = np.searchsorted(attribute, np.arange(n_attributes + 1)).astype(np.int64)
-    contexts = np.bincount(attribute, weights=size[order], minlength=n_attributes)[attribute]
-    return feature, label.astype(np.int32), events[order].astype(np.float64), contexts.astype(np.float64)
 
 
 def _summed(codes: NDArray[np.int64], *weights: NDArray) -> tuple[NDArray, ...]:
@@ -175,34 +157,8 @@ def _summed(codes: NDArray[np.int64], *weights: NDArray) -> tuple[NDArray, ...]:
     return codes[first], *(np.bincount(ids, weights=w, minlength=len(first)) for w in weights)
 
 
-def flat_ranges(first: NDArray[np.int64], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    """first[i], first[i] + 1, … for each i, lengths[i] of them, one after the other.
-
-    >>> flat_ranges(np.array([5, 9]), np.array([2, 1])).tolist()
-    [5, 6, 9]
-    """
-    return np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-
-
-def move_counts(labels: NDArray[np.int32], offsets: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
-    """How often each label follows each other one inside a sequence, [Y, Y] (from, to)."""
-    inner = np.ones(len(labels), dtype=bool)
-    inner[offsets[:-1][np.diff(offsets) > 0]] = False
-    into = np.flatnonzero(inner)
-    codes = labels[into - 1].astype(np.int64) * n_labels + labels[into]
-    return np.bincount(codes, minlength=n_labels**2).reshape(n_labels, n_labels)
-
-
-def _moves(
-    counts: NDArray[np.int64], wanted: bool
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    if not wanted:
-        return np.empty((0, 2), np.int32), np.empty(0), np.empty(0)
-    moves = np.argwhere(counts > 0).astype(np.int32)
-    contexts = counts.sum(axis=1)[moves[:, 0]]
-    return moves, counts[counts > 0].astype(np.float64), contexts.astype(np.float64)
-
-
-def _ends(counts: NDArray[np.int64], wanted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    seen = np.flatnonzero(counts) if wanted else np.empty(0, dtype=np.int64)
-    return seen.astype(np.int32), counts[seen].astype(np.float64)
+def _step_counts(shard: Shard, n_labels: int) -> NDArray[np.int64]:
+    """How often each label follows each other one, [Y+1,Y+1] (from, to); the last is START and END."""
+    size, bounds = n_labels + 1, np.unique(shard.offsets)  # what has no tokens has no steps
+    path = np.insert(shard.labels, bounds, n_labels).astype(np.int64)
+    return np.bincount(path[:-1] * size + path[1:], minlength=size**2).reshape(size, size)

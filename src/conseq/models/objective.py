@@ -12,7 +12,7 @@ nothing, else in double. Data larger than memory is in shards, whose values and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from conseq.kernels import linear, scaled
 from conseq.kernels import rows as row_kernels
 from conseq.kernels.vectors import LANES
-from conseq.models.layout import Layout, Shard, move_counts
+from conseq.models.layout import Layout, Shard
 from conseq.models.references import References
 from conseq.models.trainer import Sample
 from conseq.shelf import Arrays
-from conseq.threads import map_chunks, run
+from conseq.threads import balanced, map_chunks, run
 
 CHUNK_BYTES, CHUNK_TOKENS = 1 << 19, 1 << 11
 """The size of a chunk, the unit of work: bytes of scores, so that they stay in the processor's cache, but not
@@ -42,26 +42,13 @@ in single) can carry no more than 1e-45 · 3e38 of the probability, so none that
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Packed tokens lo … hi−1; block t is steps[t] … steps[t+1]−1, counted from lo."""
-
-    lo: int
-    hi: int
-    steps: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Packing:
-    """Tokens in packed order."""
-
-    token: NDArray[np.int64]  # [T] which token of the corpus stands at each packed place
-    last: NDArray[np.int64]  # [N] packed places of the last tokens, in order
-    chunks: tuple[Chunk, ...]
-
-
-def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
+def pack(
+    offsets: NDArray[np.int64], tokens_each: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Cut the corpus into chunks of about `tokens_each` tokens and lay each chunk out step by step.
+
+    Gives which token of the corpus stands at each packed place, [T], and `chunks`, `steps` and `last` as
+    `Packed` has them.
 
     Neighbours stay together because rows are numbered in the order of the corpus: a chunk works on few of
     them, and they stay in the processor's cache.
@@ -69,7 +56,7 @@ def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
     lengths = np.diff(offsets)
     marks = np.searchsorted(offsets, np.arange(tokens_each, offsets[-1], tokens_each))
     empty = np.empty(0, dtype=np.int64)
-    tokens, lasts, chunks, lo = [empty], [empty], [], 0
+    tokens, chunks, steps, lasts = [empty], [0], [np.zeros(1, dtype=np.int64)], [empty]
     for members in np.split(np.arange(len(lengths)), np.unique(marks)):
         order = members[np.argsort(-lengths[members], kind="stable")]
         order = order[lengths[order] > 0]
@@ -78,11 +65,11 @@ def pack(offsets: NDArray[np.int64], tokens_each: int) -> Packing:
         size = lengths[order]
         active = np.searchsorted(-size, -np.arange(size[0]), side="left")
         tokens.append(np.concatenate([offsets[order[:n]] + t for t, n in enumerate(active)]))
-        steps = np.concatenate([[0], np.cumsum(active)])
-        lasts.append(np.sort(lo + steps[size - 1] + np.arange(len(size))))
-        chunks.append(Chunk(lo, lo + int(steps[-1]), steps))
-        lo += int(steps[-1])
-    return Packing(np.concatenate(tokens), np.concatenate(lasts), tuple(chunks))
+        bounds = np.cumsum(np.append(steps[-1][-1], active))
+        chunks.append(chunks[-1] + len(active))
+        steps.append(bounds[1:])
+        lasts.append(np.sort(bounds[size - 1] + np.arange(len(size))))
+    return np.concatenate(tokens), np.array(chunks), np.concatenate(steps), np.concatenate(lasts)
 
 
 class Sizes(NamedTuple):
@@ -95,57 +82,49 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """A shard as the objective goes through it."""
+    """A shard as the objective goes through it, C chunks of B blocks."""
 
-    chunks: tuple[Chunk, ...]
+    chunks: NDArray[np.int64]  # [C+1] chunk c has the blocks chunks[c] … chunks[c+1]−1
+    steps: NDArray[np.int64]  # [B+1] block t has the packed places steps[t] … steps[t+1]−1
     last: NDArray[np.int64]  # [N] packed places of the last tokens, in order
     gold: NDArray[np.int32]  # [T] labels in packed order
     references: References
 
     @classmethod
     def of(cls, shard: Shard, layout: Layout, tokens_each: int) -> Packed:
-        packing = pack(shard.offsets, tokens_each)
-        found = References.of(shard.design, layout, packing.token)
-        return cls(packing.chunks, packing.last, shard.labels[packing.token], found)
+        token, chunks, steps, last = pack(shard.offsets, tokens_each)
+        found = References.of(shard.design, layout, token)
+        return cls(chunks, steps, last, shard.labels[token], found)
 
     @property
     def sizes(self) -> Sizes:
         found = self.references
-        largest = max((chunk.hi - chunk.lo for chunk in self.chunks), default=0)
+        largest = int(np.diff(self.steps[self.chunks]).max(initial=0))
         return Sizes(largest, len(found.rows), len(found.attribute))
 
-    def ends_of(self, chunk: Chunk) -> NDArray[np.int64]:
-        """The last tokens of the chunk's sequences, counted from its first."""
-        return (
-            self.last[np.searchsorted(self.last, chunk.lo) : np.searchsorted(self.last, chunk.hi)] - chunk.lo
-        )
+    def chunk(self, c: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
+        """The packed places lo … hi−1 of a chunk; its blocks and its last tokens, counted from lo."""
+        steps = self.steps[self.chunks[c] : self.chunks[c + 1] + 1]
+        lo, hi = int(steps[0]), int(steps[-1])
+        first, end = np.searchsorted(self.last, [lo, hi])
+        return lo, hi, steps - lo, self.last[first:end] - lo
 
     def arrays(self) -> dict[str, NDArray]:
         """All there is to store."""
-        steps = [chunk.steps for chunk in self.chunks]
-        return {
-            "lo": np.array([chunk.lo for chunk in self.chunks], dtype=np.int64),
-            "lengths": np.array([len(s) for s in steps], dtype=np.int64),
-            "steps": np.concatenate([np.empty(0, dtype=np.int64), *steps]),
-            "last": self.last,
-            "gold": self.gold,
-            **self.references.arrays(),
-        }
+        own = {name: getattr(self, name) for name in ("chunks", "steps", "last", "gold")}
+        return own | self.references.arrays()
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Packed:
-        steps = np.split(arrays["steps"], np.cumsum(arrays["lengths"])[:-1]) if len(arrays["lo"]) else []
-        chunks = tuple(
-            Chunk(lo, lo + int(s[-1]), s) for lo, s in zip(arrays["lo"].tolist(), steps, strict=True)
-        )
-        return cls(chunks, arrays["last"], arrays["gold"], References.from_arrays(arrays))
+        chunks, steps, last, gold = (arrays[name] for name in ("chunks", "steps", "last", "gold"))
+        return cls(chunks, steps, last, gold, References.from_arrays(arrays))
 
 
 class Part:
     """What one thread works with: its chunks of a shard, room for one of them, and its sums."""
 
     def __init__(self, room: Sizes, layout: Layout, width: int, precision: np.dtype) -> None:
-        self.chunks: Sequence[Chunk] = ()
+        self.chunks = range(0)
         self.scores, self.alpha, self.residual = (np.empty((room.chunk, width), precision) for _ in range(3))
         self.scale = np.empty(room.chunk, precision)
         self.all_rows = np.empty((room.rows, width), precision)
@@ -155,7 +134,7 @@ class Part:
         self.starts, self.ends = np.empty(layout.n_labels), np.empty(layout.n_labels)
         self.value = 0.0
 
-    def take(self, chunks: Sequence[Chunk], sizes: Sizes) -> None:
+    def take(self, chunks: range, sizes: Sizes) -> None:
         """Make ready for these chunks of a shard."""
         self.chunks = chunks
         self.rows, self.attributes = self.all_rows[: sizes.rows], self.all_attributes[: sizes.attributes]
@@ -175,16 +154,13 @@ class ChainObjective:
         self.layout, self.observed = sample.layout, sample.observed
         self.c2, self.threads = c2, threads
         self.width = -(-self.layout.n_labels // LANES) * LANES
-        self.gold_moves = np.zeros((self.layout.n_labels,) * 2, dtype=np.int64)
         self.room = Sizes()
         self.shards = sample.keep(self._packed(sample.shards), Packed.from_arrays)
-        self.evaluations = 0
         self._allocate(precision)
 
     def _packed(self, shards: Iterable[Shard]) -> Iterator[Packed]:
         for shard in shards:
             packed = Packed.of(shard, self.layout, max(CHUNK_TOKENS, CHUNK_BYTES // (4 * self.width)))
-            self.gold_moves += move_counts(shard.labels, shard.offsets, self.layout.n_labels)
             self.room = Sizes(*map(max, self.room, packed.sizes))
             yield packed
 
@@ -197,14 +173,13 @@ class ChainObjective:
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """f(w) and ∇f(w)."""
-        self.evaluations += 1
         value, gradient = self._likelihood(weights)
         if not np.isfinite(value) and self.precision != np.float64:
             self._allocate(np.float64)
             value, gradient = self._likelihood(weights)
         if self.c2:
             value += self.c2 * float(weights @ weights)
-            linear.add_times(gradient, 2 * self.c2, weights)
+            linear.sum_times(gradient, 2 * self.c2, weights, gradient)
         return value, gradient
 
     def _likelihood(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -215,7 +190,7 @@ class ChainObjective:
         """
         layout, dtype = self.layout, self.precision
         table, start, end = layout.chain(weights)
-        moves = self._padded(np.exp(table - table.max(initial=-np.inf)))
+        moves = np.pad(np.exp(table - table.max(initial=-np.inf)), (0, self.width - len(table))).astype(dtype)
         state = np.ascontiguousarray(layout.state(weights), dtype=dtype)
         given = (state, moves, np.ascontiguousarray(moves.T), start.astype(dtype), end.astype(dtype))
         square = moves[: layout.n_labels, : layout.n_labels].astype(np.float64)
@@ -234,33 +209,28 @@ class ChainObjective:
         self, packed: Packed, square: NDArray[np.float64], *given: NDArray
     ) -> tuple[float, NDArray[np.float64]] | None:
         """What a shard adds to value and gradient; None if digits were lost."""
-        layout, parts, chunks = self.layout, self.parts, packed.chunks
-        cuts = np.linspace(0, len(chunks), len(parts) + 1).astype(np.int64).tolist()
+        layout, parts = self.layout, self.parts
+        cuts = np.linspace(0, len(packed.chunks) - 1, len(parts) + 1).astype(np.int64).tolist()
         for part, (a, b) in zip(parts, pairwise(cuts), strict=True):
-            part.take(chunks[a:b], packed.sizes)
+            part.take(range(a, b), packed.sizes)
         self._expand(packed.references, given[0])
         if not all(run([partial(self._work, part, packed, *given) for part in parts], self.threads)):
             return None
         gradient = np.empty(layout.size)
         self._push(packed.references, gradient)
         pairs, starts, ends = (
-            sum((getattr(part, name) for part in parts[1:]), start=getattr(parts[0], name))
-            for name in ("pairs", "starts", "ends")
+            sum(getattr(part, name) for part in parts) for name in ("pairs", "starts", "ends")
         )
         layout.put_chain(gradient, pairs * square, starts, ends)
         return sum(part.value for part in parts), gradient
 
     def _gold_score(self, square: NDArray[np.float64]) -> float:
         """Σ log M over the transitions of the gold labels, −inf if M has lost digits there."""
-        seen = self.gold_moves > 0
-        if square[seen].min(initial=1.0) < np.finfo(self.precision).tiny:
+        a, b, _, _ = self.layout.bounds
+        seen = square[*self.layout.moves.T]
+        if seen.min(initial=1.0) < np.finfo(self.precision).tiny:
             return -np.inf
-        return float(self.gold_moves[seen] @ np.log(square[seen]))
-
-    def _padded(self, square: NDArray) -> NDArray:
-        out = np.zeros((self.width, self.width), dtype=self.precision)
-        out[: len(square), : len(square)] = square
-        return out
+        return float(self.observed.events[a:b] @ np.log(seen))
 
     def _expand(self, found: References, state: NDArray) -> None:
         """From the state weights to the rows."""
@@ -282,10 +252,8 @@ class ChainObjective:
             sums = (part.attributes, part.singles)
             row_kernels.spread(*found.rows.given, first.rows[lo:hi], *sums, lo, hi)
 
-        cuts = _cuts(found.rows.sizes, len(parts))
-        run(
-            [partial(push, part, *cut) for part, cut in zip(parts, pairwise(cuts), strict=True)], self.threads
-        )
+        cuts = pairwise(balanced(found.rows.sizes, len(parts)).tolist())
+        run([partial(push, part, *cut) for part, cut in zip(parts, cuts, strict=False)], self.threads)
 
         def put(lo: int, hi: int) -> None:
             for other in others:
@@ -299,18 +267,18 @@ class ChainObjective:
 
     def _over(self, sizes: NDArray[np.int64], work: Callable[[int, int], None]) -> None:
         """Run work(lo, hi) over ranges that are about equally much work."""
-        map_chunks(work, _cuts(sizes, 1 if self.threads == 1 else 4 * self.threads), self.threads)
+        map_chunks(work, balanced(sizes, 1 if self.threads == 1 else 4 * self.threads), self.threads)
 
     def _work(self, part: Part, packed: Packed, *given: NDArray) -> bool:
         """The chunks of a part, added up; False if digits were lost."""
         part.clear()
-        return all(self._chunk(part, packed, chunk, *given) for chunk in part.chunks)
+        return all(self._chunk(part, packed, c, *given) for c in part.chunks)
 
     def _chunk(
         self,
         part: Part,
         packed: Packed,
-        chunk: Chunk,
+        c: int,
         state: NDArray,
         moves: NDArray,
         back: NDArray,
@@ -322,23 +290,23 @@ class ChainObjective:
         The value is Σ (log Z − gold score) without transitions; `pairs` are Σ over steps of α_{t−1}ᵀ (β_t ·
         exp score_t / scale_t).
         """
-        lo, hi, n, found = chunk.lo, chunk.hi, self.layout.n_labels, packed.references
+        lo, hi, steps, closing = packed.chunk(c)
+        n, opening, gold = self.layout.n_labels, slice(steps[1]), packed.gold[lo:hi]
         arrays = (part.scores, part.alpha, part.residual, part.scale)
         scores, alpha, residual, scale = (x[: hi - lo] for x in arrays)
-        terms = found.tokens.given
+        terms = packed.references.tokens.given
         row_kernels.score(*terms, self.rows, state, scores, lo, hi)
-        opening, closing, gold = slice(chunk.steps[1]), packed.ends_of(chunk), packed.gold[lo:hi]
         if self.layout.starts.size:
             scores[opening, :n] += start
         if self.layout.ends.size:
             scores[closing, :n] += end
         gap = scaled.lower_by_max(scores, gold, n, 0, hi - lo)
         np.exp(scores, out=scores)
-        scaled.forward(chunk.steps, scores, moves, n, alpha, scale)
+        scaled.forward(steps, scores, moves, n, alpha, scale)
         if not scale.min() > SMALLEST[self.precision]:
             return False
         pairs = np.zeros_like(moves)
-        scaled.backward(chunk.steps, scores, back, n, alpha, scale, gold, residual, pairs)
+        scaled.backward(steps, scores, back, n, alpha, scale, gold, residual, pairs)
         if not (np.isfinite(pairs[:n, :n]).all() and np.isfinite(residual[opening]).all()):
             return False
         row_kernels.spread(*terms, residual, part.rows, part.singles, lo, hi)
@@ -347,9 +315,3 @@ class ChainObjective:
         part.starts += residual[opening, :n].sum(axis=0, dtype=np.float64)
         part.ends += residual[closing, :n].sum(axis=0, dtype=np.float64)
         return True
-
-
-def _cuts(sizes: NDArray[np.int64], parts: int) -> list[int]:
-    """Bounds of `parts` ranges of about equal size; sizes[i] is that of all before i."""
-    marks = np.searchsorted(sizes, np.linspace(0, sizes[-1], parts + 1)[1:-1])
-    return [0, *marks.tolist(), len(sizes) - 1]

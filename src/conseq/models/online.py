@@ -78,7 +78,7 @@ class _Run(ABC):
 
     def __init__(self, sample: Sample, start: NDArray[np.float64], seed: int) -> None:
         self.layout, self.common = sample.layout, Common(sample.layout)
-        self.shards = sample.keep(map(self.common.counted, sample.shards), Sequences.from_arrays)
+        self.shards = sample.keep(map(self.common.counted, sample.shards), lambda arrays: Sequences(**arrays))
         self.current = vector_of(sample.layout, start)
         self.random = np.random.default_rng(int(seed))
         self.history: list[float] = []
@@ -145,14 +145,14 @@ class _AdaGradRun(_Run):
     def __init__(self, options: AdaGrad, sample: Sample, start: NDArray[np.float64]) -> None:
         super().__init__(sample, start, options.random_state)
         self.options, self.batch = options, options.batch
-        self.descent = kernel.Descent(options.batch, options.rate, options.c2)
+        self.descent = options.batch, float(options.rate), float(options.c2)
         self.squares = kernel.Vector(*(np.full_like(part, FIRST) for part in self.current))
         self.room = room_for(self.layout)
 
     def epoch(self) -> float:
         loss = 0.0
         for data, piece in self.pieces():
-            loss += kernel.adagrad(data, self.descent, piece, self.current, self.squares, self.room)
+            loss += kernel.adagrad(data, *self.descent, piece, self.current, self.squares, self.room)
         if not np.isfinite(loss):
             raise ConseqError(
                 "transitions have weights too large for probabilities; start from another model, or train "
@@ -183,18 +183,8 @@ class Sequences:
     attr: NDArray[np.int32]
     value: NDArray[np.float32]
 
-    @classmethod
-    def of(cls, shard: Shard) -> Sequences:
-        design = shard.design
-        row_of, indptr = np.ascontiguousarray(design.row_of), _short(design.indptr)
-        return cls(np.unique(shard.offsets), shard.labels, row_of, indptr, design.attr, design.value)
-
     def arrays(self) -> Arrays:
         return vars(self)
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Sequences:
-        return cls(**arrays)
 
 
 class Common:
@@ -208,12 +198,13 @@ class Common:
 
     def counted(self, shard: Shard) -> Sequences:
         """A shard, once its sequences and the uses of its attributes are counted."""
-        design, found = shard.design, Sequences.of(shard)
+        design, offsets = shard.design, np.unique(shard.offsets)
         tokens = np.bincount(design.row_of.ravel(), minlength=design.n_rows)
         entries = np.repeat(tokens, np.diff(design.indptr))
         self.uses += np.bincount(design.attr, weights=entries, minlength=len(self.uses))
-        self.sequences += len(found.offsets) - 1
-        return found
+        self.sequences += len(offsets) - 1
+        row_of, indptr = np.ascontiguousarray(design.row_of), _short(design.indptr)
+        return Sequences(offsets, shard.labels, row_of, indptr, design.attr, design.value)
 
     def data(self, shard: Sequences) -> kernel.Data:
         """A shard as the kernels want it."""

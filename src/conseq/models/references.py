@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import gathered
+from conseq.dtypes import Ints
 from conseq.features.design import Design
 from conseq.kernels import rows as row_kernels
-from conseq.models.layout import Layout, flat_ranges
+from conseq.models.layout import Layout
 from conseq.shelf import Arrays
 
 FEW, LABELS_PER = 2, 16
 """A row with FEW weights or fewer has few, and so has one with a weight for every LABELS_PER labels: adding a
 vector costs more if there are many labels."""
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,8 @@ class References:
         """All there is to store; a field that is None is left out."""
         terms = [("tokens", self.tokens), ("rows", self.rows)]
         found = {f"{name}.{key}": value for name, each in terms for key, value in vars(each).items()}
-        return {name: value for name, value in found.items() if value is not None} | {
-            "attribute": self.attribute
-        }
+        found["attribute"] = self.attribute
+        return {name: value for name, value in found.items() if value is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> References:
@@ -102,13 +101,10 @@ def _tokens(design: Design, layout: Layout, tokens: Ints, kept: NDArray[np.bool_
     has = kept[row_of]
     number = (np.cumsum(kept) - 1).astype(np.int32)
     loose = ~kept[row]  # the entries of rows that are not made
-    attributes = design.attr[loose]
-    lengths = np.diff(layout.feature)[attributes]
-    single = flat_ranges(layout.feature[attributes], lengths)  # by row
-    size = np.bincount(row[loose], lengths, minlength=design.n_rows).astype(np.int32)
-    first = np.cumsum(size, dtype=np.int64) - size
-    others = row_of[~has]
-    chosen = single[flat_ranges(first[others], size[others])].astype(np.int32)
+    bounds, single = gathered(layout.feature, design.attr[loose])
+    size = np.bincount(row[loose], np.diff(bounds), minlength=design.n_rows).astype(np.int32)
+    _, places = gathered(_starts(size), row_of[~has])
+    chosen = single[places].astype(np.int32)
     return Terms(
         _starts(has.sum(axis=1)),
         number[row_of[has]],
@@ -128,17 +124,17 @@ def _rows(
     attribute, value = design.attr[entry], design.value[entry]
     place, size = (np.cumsum(kept) - 1)[row[entry]], int(kept.sum())
     has = wide[attribute]
-    lengths = np.where(has, 0, np.diff(layout.feature)[attribute])
-    single = flat_ranges(layout.feature[attribute], lengths).astype(np.int32)
+    bounds, single = gathered(layout.feature, attribute[~has])
+    lengths = np.diff(bounds)
     plain = bool((value == 1).all())
     return Terms(
         _starts(np.bincount(place[has], minlength=size)),
         (np.cumsum(wide) - 1)[attribute[has]].astype(np.int32),
         None if plain else value[has],
-        _starts(np.bincount(place, lengths, minlength=size)),
-        single,
+        _starts(np.bincount(place[~has], lengths, minlength=size)),
+        single.astype(np.int32),
         layout.label[single],
-        None if plain else np.repeat(value, lengths),
+        None if plain else np.repeat(value[~has], lengths),
     )
 
 

@@ -21,17 +21,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.program import Program
+from conseq.dtypes import Bools, Floats, Ids, Ints
 from conseq.models.trigrams import LEFT, OUTSIDE, RIGHT, SINGLE, TRIGRAM, Predictions
 from conseq.potentials import Potentials
 from conseq.problem import Problem
-
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +39,7 @@ class TrigramProblems:
     predictions: Predictions
     program: Program
     ids: Ids  # [Y], the labels of the predictions as those of the schema
-    allowed: Bools | None  # [T,Y]
+    allowed: Bools  # [T,Y]
     any_label: Bools  # [N]
 
     @property
@@ -76,8 +71,8 @@ class TrigramProblems:
 
     def labels(self, states: Ids) -> Ids:
         """The labels of the states of all tokens, [T] ─→ [T]; −1 (no labelling) stays −1."""
-        first = np.repeat(self._states.first[:-1], np.diff(self.offsets))
-        found = self._states.label[np.where(states < 0, 0, first + states)] if len(states) else states
+        keys, first = self._states
+        found = keys[first[self._sequence] + np.maximum(states, 0)] % len(self.ids)
         return np.where(states < 0, -1, self.ids[found]).astype(np.int32)
 
     def states(self, labels: Ids, tokens: Bools) -> Ids:
@@ -86,14 +81,16 @@ class TrigramProblems:
         before[self.offsets[:-1][np.diff(self.offsets) > 0]] = OUTSIDE
         predicted = self.predictions.predicted
         marks = self._whole & (predicted[:, 0] == before) & (predicted[:, 1] == labels)
-        return self._states.numbers(self._sequence[tokens], labels[tokens], marks[tokens])
+        keys, first = self._states
+        sequence = self._sequence[tokens]
+        wanted = (sequence * 2 + marks[tokens]) * len(self.ids) + labels[tokens]
+        return (np.searchsorted(keys, wanted) - first[sequence]).astype(np.int32)
 
     def costs(self, labels: Ids) -> Floats:
         """What labels [T] of the predictions cost each sequence: inf if one is not allowed, [N]."""
         costs = self.program.costs(self.program.violations(self.ids[labels]))
-        if self.allowed is not None:
-            forbidden = ~self.allowed[np.arange(len(labels)), labels]
-            costs[np.unique(self._sequence[forbidden])] = np.inf
+        forbidden = ~self.allowed[np.arange(len(labels)), labels]
+        costs[self._sequence[forbidden]] = np.inf
         return costs
 
     # ── one sequence ────────────────────────────────────────────────────────────────────────────
@@ -103,12 +100,15 @@ class TrigramProblems:
         a, b = self.offsets[i : i + 2].tolist()
         if a == b:
             return Potentials.of(np.zeros((0, len(self.ids))), label_of=self.ids)
-        label, mark = self._states.of_sequence(i)
-        shape = b - a, len(self.ids)
-        domain, predicted = self.predictions.domain[a:b], self.predictions.predicted[a:b]
-        allowed = None if self.allowed is None else self.allowed[a:b]
-        possible = _possible(domain, allowed, shape, bool(self.any_label[i]))
-        same, weights = predicted.T[:, :, None] == label, self.predictions.weights[a:b]
+        keys, first = self._states
+        rows, label = np.divmod(keys[first[i] : first[i + 1]], len(self.ids))
+        mark = rows % 2 == 1
+        proposed = (self.predictions.domain[a:b, :, None] == np.arange(len(self.ids))).any(axis=1)
+        allowed = self.allowed[a:b]
+        possible = allowed & (proposed | self.any_label[i])
+        possible = np.where(possible.any(axis=1, keepdims=True), possible, allowed)
+        same = self.predictions.predicted[a:b].T[:, :, None] == label
+        weights = self.predictions.weights[a:b]
         unary = np.where(possible[:, label], _singles(same, weights), -np.inf)
         steps = _steps(same, weights, mark, self._whole[a:b])
         start = np.where(mark, -np.inf, 0.0)
@@ -125,70 +125,33 @@ class TrigramProblems:
         return (self.predictions.predicted != OUTSIDE).all(axis=1)
 
     @cached_property
-    def _states(self) -> _States:
-        """The labels of each sequence with m = 0, then, with m = 1, the middle ones of whole trigrams."""
+    def _states(self) -> tuple[Ints, Ints]:
+        """All states as (sequence · 2 + m) · Y + label, rising, and where each sequence's begin, [N+1].
+
+        A sequence has its labels with m = 0, then, with m = 1, the middle ones of whole trigrams.
+        """
         size, whole = len(self.ids), np.flatnonzero(self._whole)
         every = np.arange(len(self)) * size  # some label, where nothing is allowed, for a chain of no score
         present = self._labels_present()
         present = np.unique(np.concatenate([present, np.setdiff1d(every, present // size * size)]))
         middle = np.unique(self._sequence[whole] * size + self.predictions.predicted[whole, 1])
         marked = np.intersect1d(present, middle, assume_unique=True)
-        keys = [(key // size * 2 + mark) * size + key % size for mark, key in enumerate((present, marked))]
-        return _States.of(np.sort(np.concatenate(keys)), len(self), size)
+        keys = np.sort(
+            np.concatenate([present + present // size * size, marked + (marked // size + 1) * size])
+        )
+        return keys, np.searchsorted(keys, np.arange(len(self) + 1) * 2 * size)
 
     def _labels_present(self) -> Ints:
         """sequence · Y + label for the labels that some token of a sequence may take, in any order."""
         size, free = len(self.ids), self.any_label[self._sequence]
         token, place = np.nonzero((self.predictions.domain != OUTSIDE) & ~free[:, None])
-        label = self.predictions.domain[token, place].astype(np.int64)
-        if self.allowed is None:
-            every = np.flatnonzero(self.any_label)[:, None] * size + np.arange(size)
-            return np.concatenate([self._sequence[token] * size + label, every.ravel()])
+        label = self.predictions.domain[token, place]
         kept = self.allowed[token, label]
-        free = np.ones(len(free), dtype=bool)
-        free[token[kept]] = False
-        more, allowed = np.nonzero(self.allowed & free[:, None])
-        token, label = np.concatenate([token[kept], more]), np.concatenate([label[kept], allowed])
-        return self._sequence[token] * size + label
-
-
-@dataclass(frozen=True, eq=False)
-class _States:
-    """The states of all sequences, end to end: those of sequence i are first[i] … first[i+1]−1."""
-
-    keys: Ints  # rising, (sequence · 2 + mark) · Y + label
-    first: Ints  # [N+1]
-    size: int  # Y
-
-    @classmethod
-    def of(cls, keys: Ints, n_sequences: int, size: int) -> _States:
-        first = np.searchsorted(keys, np.arange(n_sequences + 1) * 2 * size)
-        return cls(keys, first, size)
-
-    @cached_property
-    def label(self) -> Ints:
-        return self.keys % self.size
-
-    def of_sequence(self, i: int) -> tuple[Ints, Bools]:
-        """The label and the mark of each state of a sequence, [S]."""
-        own = slice(*self.first[i : i + 2].tolist())
-        return self.label[own], (self.keys[own] // self.size % 2).astype(bool)
-
-    def numbers(self, sequences: Ints, labels: Ids, marks: Bools) -> Ids:
-        """The states of labels with marks, counted within their sequences."""
-        keys = (sequences * 2 + marks) * self.size + labels
-        return (np.searchsorted(self.keys, keys) - self.first[sequences]).astype(np.int32)
-
-
-def _possible(domain: Ids, allowed: Bools | None, shape: tuple[int, int], any_label: bool) -> Bools:
-    """Which labels each token of a sequence may take, [T,Y]."""
-    possible = np.full(shape, any_label)
-    token, place = np.nonzero(domain != OUTSIDE)
-    possible[token, domain[token, place]] = True
-    if allowed is None:
-        return possible
-    both = possible & allowed
-    return np.where(both.any(axis=1, keepdims=True), both, allowed)
+        token, label = token[kept], label[kept]
+        others = np.flatnonzero(np.bincount(token, minlength=len(free)) == 0)
+        sequences, first = np.unique(self._sequence[others], return_index=True)
+        row, allowed = np.nonzero(np.logical_or.reduceat(self.allowed[others], first))
+        return np.concatenate([self._sequence[token] * size + label, sequences[row] * size + allowed])
 
 
 # ── scores; same[3,T,S]: whether a state has the first, second, third label of a token's trigram ────
@@ -196,11 +159,9 @@ def _possible(domain: Ids, allowed: Bools | None, shape: tuple[int, int], any_la
 
 def _singles(same: Bools, weights: Floats) -> Floats:
     """The weight of the unigrams that each state satisfies at each token, [T,S]."""
-    gains = np.where(same, weights.T[SINGLE : SINGLE + 3, :, None], 0.0)
-    total = np.zeros(gains.shape[1:])
-    total[:-1] += gains[0, 1:]
-    total += gains[1]
-    total[1:] += gains[2, :-1]
+    first, total, last = np.where(same, weights.T[SINGLE : SINGLE + 3, :, None], 0.0)
+    total[:-1] += first[1:]
+    total[1:] += last[:-1]
     return total
 
 

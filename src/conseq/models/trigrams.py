@@ -19,18 +19,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.corpus import Corpus
+from conseq.dtypes import Floats, Ids, Ints
 from conseq.errors import DataError, ScoreError
 from conseq.kernels import csinf as kernel
+from conseq.kernels.index import build, factorise, lookup
 from conseq.models.distributions import Distributions
 from conseq.threads import balanced, map_chunks
 from conseq.vocabulary import Vocabulary
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 OUTSIDE = -1
 """No label: a boundary mark, or a token beyond the ends."""
@@ -58,21 +56,15 @@ class TrigramClasses:
         """The classes of a labelled corpus and the class of each of its tokens, [T]."""
         column = corpus.full_labels()
         rows = _trigrams(column.ids, corpus.offsets)
-        _, first, which = np.unique(
-            _keys(rows, len(column.vocabulary)), return_index=True, return_inverse=True
-        )
-        order = np.argsort(first)
-        rank = np.argsort(order)
-        return cls(column.vocabulary, rows[first[order]]), rank[which.reshape(-1)].astype(np.int32)
+        ids, first = factorise(_keys(rows, len(column.vocabulary)))
+        return cls(column.vocabulary, rows[first]), ids
 
     def encode(self, corpus: Corpus) -> Ids:
         """The class of each token of a labelled corpus, −1 if it was not seen, [T]."""
         rows = _trigrams(self.label_ids(corpus), corpus.offsets)
-        size = len(self.labels)
-        found = {key: k for k, key in enumerate(_keys(self.parts, size).tolist())}
-        unknown = (rows < OUTSIDE).any(axis=1)
-        keys = np.where(unknown, -1, _keys(rows, size))
-        return np.array([found.get(key, -1) for key in keys.tolist()], dtype=np.int32)
+        keys, known = _keys(rows, len(self.labels)), _keys(self.parts, len(self.labels))
+        keys[(rows < OUTSIDE).any(axis=1)] = -1
+        return lookup(keys, known, build(known))
 
     def label_ids(self, corpus: Corpus) -> Ids:
         """The labels of a corpus as ids of these, −2 for one that is not known, [T]."""
@@ -114,7 +106,6 @@ class Predictions:
     weights: Floats  # [T,6], of the constraints (SPANS); 0 for those that are dropped
     confidence: Floats  # [T], the share of the predicted trigram
     domain: Ids  # [T,3], the labels proposed for a token, its own trigram's first; then OUTSIDE
-    sizes: Ints  # [T], how many they are
 
     @classmethod
     def of(cls, classes: TrigramClasses, found: Distributions, offsets: ArrayLike) -> Predictions:
@@ -137,8 +128,8 @@ class Predictions:
         for c, (a, b) in enumerate(SPANS):
             agreeing = np.bincount(row, found.share * same[:, a:b].all(axis=1), n_tokens)
             weights[:, c] = np.where((predicted[:, a:b] == OUTSIDE).any(axis=1), 0.0, agreeing)
-        domain, sizes = _domain(_proposed(predicted))
-        return cls(classes.labels, bounds, predicted, weights, found.confidence, domain, sizes)
+        domain = _domain(_proposed(predicted))
+        return cls(classes.labels, bounds, predicted, weights, found.confidence, domain)
 
     def sharpened(self, sharpness: float) -> Predictions:
         """With each weight to this power: 1 leaves them as they are in the paper, more makes n-grams that
@@ -148,7 +139,7 @@ class Predictions:
 
     @property
     def n_tokens(self) -> int:
-        return len(self.sizes)
+        return len(self.predicted)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -165,10 +156,11 @@ class Predictions:
         Of labels with as many votes the one whose trigram has the largest confidence; if that is equal, too,
         the one of the token's own trigram, then of the trigram before it.
         """
-        proposed, confidence = self._proposals()
+        proposed, sure = _proposed(self.predicted), self.confidence
+        confidence = np.stack([sure, np.roll(sure, 1), np.roll(sure, -1)], axis=1)
         votes = (proposed[:, :, None] == proposed[:, None, :]).sum(axis=2)
         votes = np.where(proposed == OUTSIDE, 0, votes)
-        most = votes == votes.max(axis=1, keepdims=True, initial=0)
+        most = votes == votes.max(axis=1, keepdims=True)
         chosen = np.where(most, confidence, -np.inf).argmax(axis=1)
         return proposed[np.arange(self.n_tokens), chosen]
 
@@ -228,19 +220,12 @@ class Predictions:
 
     def sequences(self) -> list[int]:
         """How many labellings of each sequence the domains allow, [N]: the product of their sizes."""
-        sizes = self.sizes.tolist()
-        bounds = self.offsets.tolist()
-        return [math.prod(sizes[a:b]) for a, b in pairwise(bounds)]
+        sizes = (self.domain != OUTSIDE).sum(axis=1).tolist()
+        return [math.prod(sizes[a:b]) for a, b in pairwise(self.offsets.tolist())]
 
     def mean_sequences(self) -> float:
         """The average number of possible labellings per sequence (table 2 of the paper)."""
         return sum(self.sequences()) / len(self) if len(self) else 0.0
-
-    def _proposals(self) -> tuple[Ids, Floats]:
-        """What the token's own trigram, the one before and the one after propose, and how sure they are."""
-        proposed, sure = _proposed(self.predicted), self.confidence
-        confidence = np.stack([sure, np.roll(sure, 1), np.roll(sure, -1)], axis=1)
-        return proposed, np.where(proposed == OUTSIDE, -np.inf, confidence)
 
 
 def _proposed(predicted: Ids) -> Ids:
@@ -252,14 +237,14 @@ def _proposed(predicted: Ids) -> Ids:
     return np.stack([middle, np.roll(last, 1), np.roll(first, -1)], axis=1)
 
 
-def _domain(proposed: Ids) -> tuple[Ids, Ints]:
-    """The different labels of each row, first ones first, then OUTSIDE, [T,3], and how many they are, [T]."""
+def _domain(proposed: Ids) -> Ids:
+    """The different labels of each row, first ones first, then OUTSIDE, [T,3]."""
     own, before, after = proposed.T
     new = proposed != OUTSIDE
     new[:, 1] &= before != own
     new[:, 2] &= (after != own) & (after != before)
     order = np.argsort(~new, axis=1, kind="stable")
-    return np.take_along_axis(np.where(new, proposed, OUTSIDE), order, axis=1), new.sum(axis=1)
+    return np.take_along_axis(np.where(new, proposed, OUTSIDE), order, axis=1)
 
 
 def check_sharpness(sharpness: float) -> None:

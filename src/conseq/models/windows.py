@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.dtypes import Ids
 from conseq.errors import DataError
 from conseq.vocabulary import UNSEEN, Vocabulary
-
-Ids = NDArray[np.int32]
 
 BOUNDARY = ""
 """The value beyond the ends of a sequence, which has the id 0; no token is the empty string."""

@@ -22,6 +22,8 @@ from conseq.kernels import linear
 Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
 Callback = Callable[["Step"], bool | None]
+Point = tuple[Vector, float, Vector]
+"""Weights, the value there and the gradient."""
 
 ARMIJO, CURVATURE = 1e-4, 0.9
 
@@ -169,22 +171,23 @@ class _Run:
         if found is None:
             return False
         weights, value, gradient = found
-        s, y = (np.empty(weights.size, self.precision) for _ in range(2))
-        linear.difference(weights, self.weights, s)
-        linear.difference(gradient, self.gradient, y)
+        s, y = self.difference(weights, self.weights), self.difference(gradient, self.gradient)
         curvature = float(s @ y)
         if curvature > 1e-12 * float(y @ y):
             self.pairs.append(Pair(s, y, curvature))
         self.weights, self.value, self.gradient = weights, value, gradient
         return True
 
+    def difference(self, a: Vector, b: Vector) -> NDArray:
+        """a − b, both first rounded to the precision of the history."""
+        return np.subtract(a, b, dtype=self.precision, casting="same_kind")
+
     def direction(self, slope: Vector) -> Vector:
         """−H ∇f by the two-loop recursion with H₀ = γ D, γ = sᵀy / yᵀDy.
 
         Each step of a loop adds a vector to q and takes the product of q with the next one, in one pass.
         """
-        q = np.empty(slope.size, self.precision)
-        linear.negative(slope, q)
+        q = np.negative(slope, dtype=self.precision, casting="same_kind")
         if not self.pairs:
             q *= self.scale
         else:
@@ -204,16 +207,10 @@ class _Run:
         newest, oldest = pairs[-1], pairs[0]
         gamma = newest.curvature / linear.scaled_square(newest.y, self.scale)
         product = linear.add_scale_dot(q, -shares[-1], oldest.y, self.scale, gamma, oldest.y)
-        for pair, after, share in zip(pairs, [*pairs[1:], None], reversed(shares), strict=True):
-            factor = share - product / pair.curvature
-            if after is None:
-                linear.add(q, factor, pair.s)
-            else:
-                product = linear.add_dot(q, factor, pair.s, after.y)
+        for pair, after, share in zip(pairs, [*pairs[1:], newest], reversed(shares), strict=True):
+            product = linear.add_dot(q, share - product / pair.curvature, pair.s, after.y)
 
-    def search_wolfe(
-        self, slope: Vector, direction: Vector, size: float
-    ) -> tuple[Vector, float, Vector] | None:
+    def search_wolfe(self, slope: Vector, direction: Vector, size: float) -> Point | None:
         """A step that satisfies the weak Wolfe conditions, by bracketing and cubic interpolation."""
         down = float(slope @ direction)
         if down >= 0:
@@ -234,9 +231,7 @@ class _Run:
             size = 4 * size if high is None else _between(low, high)
         return None
 
-    def search_orthant(
-        self, slope: Vector, direction: Vector, size: float
-    ) -> tuple[Vector, float, Vector] | None:
+    def search_orthant(self, slope: Vector, direction: Vector, size: float) -> Point | None:
         """Backtrack along the direction, staying in the orthant of w (of −slope where w is 0)."""
         side = np.where(self.weights != 0, np.sign(self.weights), -np.sign(slope))
         for _ in range(self.options.max_linesearch):

@@ -123,12 +123,25 @@ def progressive_sampling(
     if len(settings) == 1:
         return Search(settings[0], None, "finished", ())
     order = np.random.default_rng(seed).permutation(n)
+    train, test = order[: plan[-1][0]], order[plan[-1][0] :]
     tried: list[list[Trial[S]]] = []
+    left, status = list(range(len(settings))), "finished"
     try:
-        _try_in_rounds(settings, trial, plan, order, watch, tried)
+        for k, (n_train, n_test) in enumerate(plan):
+            if len(left) == 1:
+                break
+            samples = np.sort(train[:n_train]), np.sort(test[:n_test])
+            tried.append([])
+            for done, number in enumerate(left, start=1):
+                score, reason = _outcome(partial(trial, settings[number], *samples))
+                place = (k + 1, len(plan), done, len(left))
+                tried[-1].append(Trial(*place, number, settings[number], score, reason))
+                if watch is not None:
+                    watch(tried[-1][-1])
+            left = _going_on(tried[-1], len(plan) - k)
     except KeyboardInterrupt:
-        return _search(plan, tried, "interrupted")
-    return _search(plan, tried, "finished")
+        status = "interrupted"
+    return _search(plan, tried, status)
 
 
 def schedule(n: int, first: float = FIRST, rounds: int = 1) -> list[tuple[int, int]]:
@@ -142,11 +155,7 @@ def schedule(n: int, first: float = FIRST, rounds: int = 1) -> list[tuple[int, i
     start, last = _ends(n, first)
     if rounds < 1:
         raise ConseqError(f"rounds is {rounds}; give at least 1")
-    if rounds == 1:
-        sizes = {last}
-    else:
-        growth = (last / start) ** (1 / (rounds - 1))
-        sizes = {_nearest(start * growth**k) for k in range(rounds)}
+    sizes = {_nearest(size) for size in np.geomspace(last, start, rounds)}
     return [(size, min(n - last, max(1, _nearest(TEST * size)))) for size in sorted(sizes)]
 
 
@@ -176,31 +185,6 @@ def survivors(scores: Sequence[float], rounds: int) -> list[int]:
     if max(scores) == lowest:
         return list(range(len(scores)))
     return [i for i, score in enumerate(scores) if score >= bar and score > lowest]
-
-
-def _try_in_rounds(
-    settings: Sequence[S],
-    trial: Callable[[S, Indices, Indices], float],
-    plan: list[tuple[int, int]],
-    order: Indices,
-    watch: Callable[[Trial[S]], None] | None,
-    tried: list[list[Trial[S]]],
-) -> None:
-    """Put the trials of each round into `tried`, until one setting is left or the plan is done."""
-    train, test = order[: plan[-1][0]], order[plan[-1][0] :]
-    left = list(range(len(settings)))
-    for k, (n_train, n_test) in enumerate(plan):
-        if len(left) == 1:
-            return
-        samples = np.sort(train[:n_train]), np.sort(test[:n_test])
-        tried.append([])
-        for done, number in enumerate(left, start=1):
-            score, reason = _outcome(partial(trial, settings[number], *samples))
-            place = (k + 1, len(plan), done, len(left))
-            tried[-1].append(Trial(*place, number, settings[number], score, reason))
-            if watch is not None:
-                watch(tried[-1][-1])
-        left = _going_on(tried[-1], len(plan) - k)
 
 
 def _outcome(trial: Callable[[], float]) -> tuple[float | None, str]:

@@ -12,13 +12,15 @@ from __future__ import annotations
 from functools import lru_cache, reduce
 from operator import getitem, or_
 
-from conseq.patterns.graph import ACCEPT, END, FINAL, START, Graph, bit_of, parse
+from conseq.patterns.graph import ACCEPT, Graph, parse
 
 MOST_KEPT = 4_000_000
 """Bytes, roughly, that the automaton of a pattern may take."""
 
 _AT_END = ""
 _FINAL_NEWLINE = "\n$"
+_MORE = "…"
+"""Stands behind a character that is not the last."""
 _ENTRY = 150
 """Bytes, roughly, of a small thing kept in a dict."""
 
@@ -28,10 +30,10 @@ class _State(dict[str, "_State"]):
 
     __slots__ = ("places", "searcher", "seen")
 
-    def __init__(self, searcher: Searcher, places: int, seen: int) -> None:
+    def __init__(self, searcher: Searcher, places: int, seen: str) -> None:
         self.searcher = searcher
         self.places = places  # that have just read
-        self.seen = seen  # what conditions know of the character before
+        self.seen = seen  # stands for the character before
 
     def __missing__(self, character: str) -> _State:
         return self.searcher.step(self, character)
@@ -84,7 +86,7 @@ class Searcher:
             for i, matches in enumerate(self.graph.classes)
             if i not in self.graph.literals.values()
         ]
-        self.found = _Found(self, 0, 0)
+        self.found = _Found(self, 0, "")
         self.forget()
 
     def __call__(self, text: str) -> bool:
@@ -100,10 +102,11 @@ class Searcher:
     def forget(self) -> None:
         """Begin with nothing kept. Other threads may still be in a state made before, and go on."""
         self.kept = 0
-        self.states: dict[tuple[int, int], _State] = {}
-        self.characters: dict[str, tuple[int, int]] = {}
+        self.states: dict[tuple[int, str], _State] = {}
+        self.characters: dict[str, tuple[int, str]] = {}
+        self.alike: dict[frozenset[int], str] = {}  # classes that conditions look at → a text for all of them
         self.follow: dict[int, tuple[int, list[_Following]]] = {}
-        self.start = _State(self, 0, START)
+        self.start = _State(self, 0, "")
 
     # ── what is kept ────────────────────────────────────────────────────────────────────────────────
 
@@ -116,7 +119,7 @@ class Searcher:
         if reached >> ACCEPT & 1:
             after: _State = self.found
         else:
-            key = reached & places, seen & self.graph.looked_at if self.graph.tests else 0
+            key = reached & places, seen
             self.keep(reached)
             after = self.states.setdefault(key, _State(self, *key))
         self.keep(0)
@@ -126,32 +129,30 @@ class Searcher:
     def keep(self, places: int) -> None:
         self.kept += _ENTRY + places.bit_length() // 8
 
-    def character(self, character: str) -> tuple[int, int]:
-        """The places that can read a character, and what conditions see of it."""
+    def character(self, character: str) -> tuple[int, str]:
+        """The places that can read a character, and a text that stands for it and what may follow it."""
         known = self.characters.get(character)
         if known is None:
             self.keep(0)
             known = self.characters[character] = self.look_at(character)
         return known
 
-    def look_at(self, character: str) -> tuple[int, int]:
+    def look_at(self, character: str) -> tuple[int, str]:
         if character == _AT_END:
-            return 0, END
+            return 0, ""
         if character == _FINAL_NEWLINE:
-            places, seen = self.character("\n")
-            return places, seen | FINAL
+            return self.character("\n")[0], "\n"
         classes = [i for i, matches in self.others if matches(character)]
         if character in self.graph.literals:
             classes.append(self.graph.literals[character])
-        places = seen = 0
-        for i in classes:
-            places |= self.readers[i]
-            seen |= bit_of(i)
-        return places, seen
+        places = reduce(or_, (self.readers[i] for i in classes), 0)
+        looked_at = frozenset(self.graph.looked_at.intersection(classes))
+        return places, self.alike.setdefault(looked_at, character + _MORE)
 
-    def holding(self, before: int, after: int) -> int:
+    def holding(self, before: str, after: str) -> int:
         """The conditions that hold between two characters, a bit for each."""
-        return sum(asked(before, after) << i for i, asked in enumerate(self.graph.tests))
+        text, at = before[:1] + after, len(before[:1])
+        return sum(bool(holds(text, at)) << i for i, holds in enumerate(self.graph.conditions))
 
     def reached(self, places: int, holding: int) -> int:
         """The places that can read next, and ACCEPT, if some have just read; a search may begin anywhere."""
@@ -177,12 +178,9 @@ def closure(graph: Graph, nodes: list[int], holding: int) -> int:
         if node >= 0:
             reached |= 1 << node
             continue
-        if node in graph.forks:
-            targets = graph.forks[node]
-        else:
-            number, then = graph.conditions[node]
-            targets = [then] if holding >> number & 1 else []
-        for target in targets:
+        if node in graph.asks and not holding >> graph.asks[node] & 1:
+            continue
+        for target in graph.forks[node]:
             if target not in met:
                 met.add(target)
                 nodes.append(target)

@@ -19,9 +19,6 @@ from conseq.schema.spans import Neighbours
 from conseq.schema.tables import NO_TYPE, LabelTables
 from conseq.vocabulary import Vocabulary
 
-VARIANTS = 8
-"""Combinations of first, last and touching; see LETTER_FOR."""
-
 
 def convert(labels: Sequence[str], source: Scheme | str, target: Scheme | str) -> list[str]:
     """The labels of one sequence in another scheme.
@@ -61,9 +58,9 @@ def _check(tables: LabelTables, target: Scheme) -> None:
 def _rename(
     labels: Sequence[str], tables: LabelTables, target: Scheme
 ) -> tuple[list[str], NDArray[np.int32]]:
-    """The names that may come out, and which of them each label becomes in each variant, [Y+1, VARIANTS]."""
+    """The names that may come out, and which of them each label becomes with each letter, [Y+1, 8]."""
     index: dict[str, int] = {}
-    renamed = np.zeros((len(labels) + 1, VARIANTS), dtype=np.int32)
+    renamed = np.zeros((len(labels) + 1, len(LETTER_FOR[target])), dtype=np.int32)
     for y, (label, path) in enumerate(zip(labels, tables.path[0].tolist(), strict=False)):
         for variant, letter in enumerate(LETTER_FOR[target]):
             name = label if path == NO_TYPE else f"{letter}-{tables.types[path]}"

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.dtypes import Bools
 from conseq.errors import SchemaError
+from conseq.kept import Kept
 from conseq.schema.scheme import AUTO, UNLABELLED, Scheme, detect_scheme
 from conseq.schema.spans import CONLLEVAL, Span, SpanArrays, SpanPattern, read_spans, span_patterns
-from conseq.schema.tables import Bools, LabelTables
+from conseq.schema.tables import LabelTables
 from conseq.schema.writing import write_spans
 from conseq.vocabulary import UNSEEN, Vocabulary
 
@@ -88,6 +90,11 @@ class Schema:
     def vocabulary(self) -> Vocabulary:
         """Labels ↔ ids."""
         return Vocabulary(self.labels)
+
+    @property
+    def kept(self) -> Kept:
+        """What others worked out of these labels."""
+        return self.tables.kept
 
     @cached_property
     def tables(self) -> LabelTables:
@@ -167,24 +174,25 @@ class Schema:
     def _type_ids(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.types())}
 
-    def _place(self, type: str) -> tuple[int, int]:
+    def _place(self, type: str) -> tuple[int, Bools]:
+        """The level of a type, and which labels are in it, [Y+1]."""
         type_id = self.type_id(type)
-        return int(self.tables.type_level[type_id]), type_id
+        level = int(self.tables.type_level[type_id])
+        return level, self.tables.path[level] == type_id
 
     def inside(self, type: str) -> Bools:
         """The label puts its token into a segment of the type, [Y]."""
-        level, type_id = self._place(type)
-        return self.tables.path[level, :-1] == type_id
+        return self._place(type)[1][:-1]
 
     def begins(self, type: str) -> Bools:
         """A segment of the type begins at the second label, [Y+1, Y+1] (from or START, to or END)."""
-        level, type_id = self._place(type)
-        return self.tables.begins[level] & (self.tables.path[level] == type_id)[None, :]
+        level, member = self._place(type)
+        return self.tables.begins[level] & member[None, :]
 
     def ends(self, type: str) -> Bools:
         """A segment of the type ends with the first label, [Y+1, Y+1] (from or START, to or END)."""
-        level, type_id = self._place(type)
-        return self.tables.ends[level] & (self.tables.path[level] == type_id)[:, None]
+        level, member = self._place(type)
+        return self.tables.ends[level] & member[:, None]
 
     # ── labels ↔ segments ───────────────────────────────────────────────────────────────────────
 
@@ -206,8 +214,8 @@ class Schema:
         """The labels that stand for these segments: the inverse of `spans`."""
         spans = list(spans)
         for span in spans:
-            if self._place(span.type)[0] != span.level:
-                level = self._place(span.type)[0]
+            level = self.tables.type_level[self.type_id(span.type)]
+            if level != span.level:
                 raise SchemaError(
                     f"type {span.type!r} stands at level {level}, not {span.level}; correct the level"
                 )

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.dtypes import Bools, Ints
 from conseq.errors import SchemaError
+from conseq.kept import kept
 from conseq.schema.scheme import Scheme, parse_freely
-from conseq.schema.tables import Bools, LabelTables
-
-Ints = NDArray[np.int64]
+from conseq.schema.tables import LabelTables
 
 CONLLEVAL, STRICT = MODES = ("conlleval", "strict")
 """How segments are read: forgivingly as conlleval does, or only where they begin and end soundly."""
@@ -173,7 +172,7 @@ def span_patterns(tables: LabelTables, length: int, type_id: int, legal: bool = 
 Pairs = list[tuple[Bools, Bools]]
 
 
-@lru_cache(maxsize=1024)
+@kept
 def _ways(tables: LabelTables, type_id: int, legal: bool) -> tuple[Bools, Bools, Bools, Pairs, Pairs]:
     """How a segment of a type can begin (labels before, first labels) and end (last labels, labels after).
 

@@ -24,10 +24,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.dtypes import Bools
 from conseq.errors import SchemaError
+from conseq.kept import MOST_BYTES, Kept
 from conseq.schema.scheme import Level, Scheme, parse_label
 
-Bools = NDArray[np.bool_]
 NO_TYPE = -1
 
 _OPEN = frozenset("BS")
@@ -57,11 +58,22 @@ class LabelTables:
         opens, closes = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
         types = _number_types(parsed)
         for y, levels in enumerate(parsed):
+            names = tuple(level.name for level in levels)
             for k, level in enumerate(levels):
-                path[k, y] = types[_names(levels[: k + 1])]
+                path[k, y] = types[names[: k + 1]]
                 opens[k, y] = level.letter in _OPEN
                 closes[k, y] = level.letter in _CLOSED
         return cls(scheme, tuple("/".join(names) for names in types), path, opens, closes)
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What others worked out of these tables: as much as some thousand tables of pairs of labels."""
+        return Kept(min(MOST_BYTES, (1 << 20) + (1 << 15) * self.path.shape[1] ** 2))
+
+    @property
+    def n_bytes(self) -> int:
+        """What these tables, and what others worked out of them, come to at most."""
+        return self.kept.most_bytes + 16 * self.n_levels * self.path.shape[1] ** 2
 
     @property
     def n_levels(self) -> int:
@@ -134,17 +146,13 @@ class LabelTables:
         return np.all((~self.begins | sound_begin) & (~self.ends | sound_end), axis=0)
 
 
-def _names(levels: Iterable[Level]) -> tuple[str, ...]:
-    return tuple(level.name for level in levels)
-
-
 def _number_types(parsed: Iterable[tuple[Level, ...]]) -> dict[tuple[str, ...], int]:
     """Paths → numbers in order of first sight; two paths must not be written alike."""
     types: dict[tuple[str, ...], int] = {}
     written: dict[str, tuple[str, ...]] = {}
     for levels in parsed:
         for k in range(len(levels)):
-            names = _names(levels[: k + 1])
+            names = tuple(level.name for level in levels[: k + 1])
             types.setdefault(names, len(types))
             if written.setdefault("/".join(names), names) != names:
                 raise SchemaError(

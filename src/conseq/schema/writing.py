@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -60,7 +60,7 @@ def _shown(span: Span) -> str:
 
 
 def _check(spans: list[Span], length: int, scheme: Scheme) -> None:
-    flat = scheme is not Scheme.BIO
+    plain, flat = scheme is Scheme.PLAIN, scheme is not Scheme.BIO
     for span in spans:
         if not 0 <= span.start < span.end <= length:
             raise SchemaError(
@@ -71,15 +71,9 @@ def _check(spans: list[Span], length: int, scheme: Scheme) -> None:
             raise SchemaError(
                 f"{_shown(span)} is at level {span.level}, but scheme {scheme} has one; use bio"
             )
-    if scheme is Scheme.PLAIN:
-        _check_plain(spans)
-
-
-def _check_plain(spans: list[Span]) -> None:
-    for span in spans:
-        if span.type in (OUTSIDE, UNLABELLED):
+        if plain and span.type in (OUTSIDE, UNLABELLED):
             raise SchemaError(f"{_shown(span)} has the name of no segment; give another or use bio")
-    for before, span in pairwise(spans):
+    for before, span in pairwise(spans if plain else ()):
         if before.end == span.start and before.type == span.type:
             raise SchemaError(
                 f"{_shown(span)} touches another {span.type!r}, which plain labels cannot keep apart; use bio"
@@ -105,13 +99,18 @@ def _misplaced(span: Span, around: list[Span]) -> SchemaError:
     return SchemaError(f"{_shown(span)} lies in {path!r}; its type must be the full path, {path}/…")
 
 
-@lru_cache(maxsize=1024)
-def _parts(name: str, length: int, touches: bool, scheme: Scheme) -> tuple[str, ...]:
+def _parts(name: str, length: int, touches: bool, scheme: Scheme) -> Sequence[str]:
     """What a segment adds to the labels of its tokens; all but the first touch a token of its type."""
     if scheme is Scheme.PLAIN:
         return (name,) * length
+    alone, first, inner, last = _letters(name, touches, scheme)
+    return [alone] if length == 1 else [first, *[inner] * (length - 2), last]
+
+
+@lru_cache(maxsize=1024)
+def _letters(name: str, touches: bool, scheme: Scheme) -> tuple[str, str, str, str]:
+    """The label of a segment's only token, of its first, of those between, and of its last."""
     letters = LETTER_FOR[scheme]
-    if length == 1:
-        return (f"{letters[1 + 2 + 4 * touches]}-{name}",)
-    first, inner, last = letters[1 + 4 * touches], letters[4], letters[2 + 4]
-    return (f"{first}-{name}", *(f"{inner}-{name}",) * (length - 2), f"{last}-{name}")
+    places = 1 + 2 + 4 * touches, 1 + 4 * touches, 4, 2 + 4
+    alone, first, inner, last = (f"{letters[place]}-{name}" for place in places)
+    return alone, first, inner, last

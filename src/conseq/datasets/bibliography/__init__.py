@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 from conseq.corpus import Corpus
 from conseq.datasets.bibliography.records import record
 from conseq.datasets.bibliography.styles import STYLES
-from conseq.datasets.bibliography.writing import assemble, values
-from conseq.datasets.noise import disturb
-from conseq.datasets.rendering import Piece, bio, check_request, to_corpus
-
-DROP_SHARE = 0.3
-"""How often a citation lacks a field that it should have, as a part of the noise."""
+from conseq.datasets.bibliography.writing import write
+from conseq.datasets.rendering import generated
+from conseq.datasets.template import Piece
 
 _STYLES = tuple(style for style in STYLES.values() for _ in range(style.weight))
 
@@ -49,19 +45,9 @@ def citations(n: int, seed: int = 0, noise: float = 0.1) -> Corpus:
         not both thesis and publisher
         not both journal and publisher
     """
-    check_request(n, noise)
-    return to_corpus(_examples(n, Random(f"citations {seed}"), noise), bio)
+    return generated(_one, "citations", n, seed, noise, "bio")
 
 
-def _examples(n: int, rng: Random, noise: float) -> Iterator[list[Piece]]:
-    for _ in range(n):
-        style = rng.choice(_STYLES)
-        made = values(record(rng), style, rng)
-        if noise and rng.random() < noise * DROP_SHARE:
-            _forget(made, rng)
-        yield disturb(assemble(made, style), rng, noise)
-
-
-def _forget(made: dict[str, Piece], rng: Random) -> None:
-    """Leave out one field."""
-    del made[rng.choice([key for key, piece in made.items() if piece.label])]
+def _one(rng: Random, noise: float) -> list[Piece]:
+    style = rng.choice(_STYLES)
+    return write(record(rng), style, rng, noise)

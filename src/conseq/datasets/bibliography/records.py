@@ -8,34 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from random import Random
 
 from conseq.datasets.bibliography import venues
-from conseq.datasets.bibliography.subjects import SUBJECTS
-from conseq.datasets.bibliography.titles import book_title, title
-from conseq.datasets.bibliography.venues import Setting, write
+from conseq.datasets.bibliography.phrases import MAIN_TITLES, SUBJECTS, Setting, title, write
 from conseq.datasets.people import Person, people
 from conseq.datasets.template import draw
+from conseq.datasets.words import phrasing
 from conseq.datasets.words import venues as words
 
 ALWAYS = 1.0
-
-
-@dataclass(frozen=True)
-class Date:
-    """A year, and a month and day or 0."""
-
-    year: int
-    month: int = 0
-    day: int = 0
-
-
-@dataclass(frozen=True)
-class Pages:
-    """First and last page."""
-
-    first: int
-    last: int
 
 
 @dataclass(frozen=True)
@@ -46,8 +29,9 @@ class Record:
     texts: Mapping[str, str]
     authors: tuple[Person, ...] = ()
     editors: tuple[Person, ...] = ()
-    date: Date | None = None
-    pages: Pages | None = None
+    date: date | None = None
+    pages: tuple[int, int] | None = None
+    """The first and the last."""
 
 
 Maker = Callable[[Setting], str]
@@ -85,7 +69,7 @@ def _eprint(at: Setting) -> str:
 
 
 MAKERS: dict[str, Maker] = {
-    "title": lambda at: title(at.rng, at.subject),
+    "title": lambda at: title(at, at.rng.choice(MAIN_TITLES)),
     "journal": venues.journal,
     "booktitle": lambda at: write(at, words.CONFERENCES),
     "series": lambda at: write(at, words.SERIES),
@@ -127,7 +111,7 @@ KINDS: dict[str, Kind] = {
     "book": Kind(
         9,
         _PAPER | {"publisher": ALWAYS, "location": 0.7, "series": 0.2, "volume": 0.6, "note": 0.15},
-        {"title": lambda at: book_title(at.rng, at.subject), "note": lambda at: write(at, words.BOOK_NOTES)},
+        {"title": lambda at: title(at, phrasing.BOOK_TITLES), "note": lambda at: write(at, words.BOOK_NOTES)},
         edited=0.15,
     ),
     "thesis": Kind(
@@ -184,11 +168,11 @@ def _present(rng: Random, kind: Kind) -> set[str]:
     return present
 
 
-def _date(at: Setting) -> Date:
+def _date(at: Setting) -> date:
     month = at.rng.randrange(1, 13)
-    return Date(at.year, month, at.rng.randrange(1, 29))
+    return date(at.year, month, at.rng.randrange(1, 29))
 
 
-def _pages(rng: Random) -> Pages:
+def _pages(rng: Random) -> tuple[int, int]:
     first = rng.randrange(1, 900)
-    return Pages(first, first + rng.randrange(0, 40))
+    return first, first + rng.randrange(0, 40)

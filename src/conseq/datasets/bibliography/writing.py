@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from random import Random
 
-from conseq.datasets.bibliography.records import Date, Pages, Record
+from conseq.datasets.bibliography.phrases import title_case
+from conseq.datasets.bibliography.records import Record
 from conseq.datasets.bibliography.styles import Style
-from conseq.datasets.bibliography.titles import title_case
 from conseq.datasets.bibliography.venues import abbreviate
-from conseq.datasets.rendering import Piece
-from conseq.datasets.template import fill
+from conseq.datasets.template import Piece, fill
 from conseq.datasets.words import venues
 
 MONTH_SHARE = 0.5
@@ -26,20 +26,27 @@ MONTH_FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-def write(record: Record, style: Style, rng: Random) -> list[Piece]:
+DROP_SHARE = 0.3
+"""How often a citation lacks a field that it should have, as a part of the noise."""
+
+
+def write(record: Record, style: Style, rng: Random, noise: float = 0.0) -> list[Piece]:
     """The citation as pieces, field by field with what stands between them.
 
     >>> from conseq.datasets.people import Person
     >>> from conseq.datasets.bibliography.styles import STYLES
     >>> author = Person(('Ada',), 'Lund')
-    >>> owls = Record('book', {'title': 'Owls', 'publisher': 'Finch'}, (author,), date=Date(1999))
+    >>> owls = Record('book', {'title': 'Owls', 'publisher': 'Finch'}, (author,), date=date(1999, 1, 1))
     >>> ''.join(text for text, label in write(owls, STYLES['harvard'], Random(0)))
     'Lund, A. 1999, Owls, Finch.'
     """
-    return assemble(values(record, style, rng), style)
+    made = _values(record, style, rng)
+    if noise and rng.random() < noise * DROP_SHARE:
+        del made[rng.choice([key for key, piece in made.items() if piece.label])]
+    return _assembled(made, style)
 
 
-def values(record: Record, style: Style, rng: Random) -> dict[str, Piece]:
+def _values(record: Record, style: Style, rng: Random) -> dict[str, Piece]:
     """What the style's templates can name, each value with its label."""
     made = {key: Piece(text, key) for key, text in record.texts.items()}
     made["title"] = Piece(CASES[style.case](record.texts["title"]), "title")
@@ -51,7 +58,7 @@ def values(record: Record, style: Style, rng: Random) -> dict[str, Piece]:
     if record.date:
         made["date"] = Piece(_date(record.date, style, rng), "date")
     if record.pages:
-        made["pages"] = Piece(_pages(record.pages, style, rng), "pages")
+        made["pages"] = Piece(_pages(*record.pages, style, rng), "pages")
     if style.markers and (form := rng.choice(style.markers)):
         made["marker"] = Piece(_marker(form, record, rng), "marker")
     return made | _people(record, style)
@@ -71,20 +78,19 @@ def _people(record: Record, style: Style) -> dict[str, Piece]:
     return made
 
 
-def _date(date: Date, style: Style, rng: Random) -> str:
+def _date(day: date, style: Style, rng: Random) -> str:
     if not style.month or rng.random() > MONTH_SHARE:
-        return str(date.year)
-    month = MONTH_FORMS[style.month](venues.MONTHS[date.month - 1])
-    return f"{month} {date.year}"
+        return str(day.year)
+    month = MONTH_FORMS[style.month](venues.MONTHS[day.month - 1])
+    return f"{month} {day.year}"
 
 
-def _pages(pages: Pages, style: Style, rng: Random) -> str:
+def _pages(first: int, last: int, style: Style, rng: Random) -> str:
     x = rng.random()
-    if pages.first == pages.last or x < 0.08:
-        return str(pages.first)
-    same_hundred = 0 < pages.first // 100 == pages.last // 100
-    last = pages.last % 100 if x > 0.9 and same_hundred and pages.last % 100 > 9 else pages.last
-    return f"{pages.first}{style.dash}{last}"
+    if first == last or x < 0.08:
+        return str(first)
+    short = x > 0.9 and 0 < first // 100 == last // 100 and last % 100 > 9
+    return f"{first}{style.dash}{last % 100 if short else last}"
 
 
 def _marker(form: str, record: Record, rng: Random) -> str:
@@ -97,7 +103,7 @@ LEFTOVERS = ("{thesis}", "{report}", "{institution}")
 """Tried after the parts of every style, for citations in which the other half of a pair was forgotten."""
 
 
-def assemble(made: dict[str, Piece], style: Style) -> list[Piece]:
+def _assembled(made: dict[str, Piece], style: Style) -> list[Piece]:
     """The style's parts in order, each that has its values, with separators between."""
     pieces: list[Piece] = []
     for template in (*style.parts, *LEFTOVERS):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 from conseq.corpus import Corpus
-from conseq.datasets.noise import disturb
-from conseq.datasets.postal.forms import FORMS, HABITS, Form, Habit
-from conseq.datasets.rendering import Piece, check_request, plain, to_corpus
-from conseq.datasets.template import fill
+from conseq.datasets.postal.forms import FORMS, HABITS, TOWN, Form, Habit, town
+from conseq.datasets.rendering import generated
+from conseq.datasets.template import Piece, fill
 
 _FORMS = tuple(form for form in FORMS.values() for _ in range(form.weight))
 _HABITS = tuple(habit for habit in HABITS for _ in range(habit.weight))
@@ -44,19 +42,17 @@ def addresses(n: int, seed: int = 0, noise: float = 0.1) -> Corpus:
         count(StreetNamePostType) <= count(StreetName)
         count(StreetName) <= 1 + count(IntersectionSeparator)
     """
-    check_request(n, noise)
-    return to_corpus(_examples(n, Random(f"addresses {seed}"), noise), plain)
+    return generated(_one, "addresses", n, seed, noise, "plain")
 
 
-def _examples(n: int, rng: Random, noise: float) -> Iterator[list[Piece]]:
-    for _ in range(n):
-        pieces = write(rng.choice(_FORMS), rng.choice(_HABITS), rng)
-        yield disturb(pieces, rng, noise)
+def _one(rng: Random, noise: float) -> list[Piece]:
+    return write(rng.choice(_FORMS), rng.choice(_HABITS), rng)
 
 
 def write(form: Form, habit: Habit, rng: Random) -> list[Piece]:
     """One address of a form in a habit."""
-    values: dict[str, Piece] = {}
-    for make in form.makers:
-        values |= make(rng)
-    return habit.write(fill(form.template, values))
+    texts: dict[str, str] = {}
+    for make in (*form.makers, town):
+        texts |= make(rng)
+    values = {name: Piece(text, name.rstrip("23")) for name, text in texts.items()}
+    return habit.write(fill(form.template, values) + fill(TOWN, values))

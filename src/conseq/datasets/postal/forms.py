@@ -1,10 +1,11 @@
-"""Forms of address and habits of writing.
+"""Parts of addresses, forms of address and habits of writing.
 
-    form   a template over the labels, and the makers of its values
-    habit  what stands at a line's end (`;` in the template) and before the state (`,`), and the letters' case
+part   a random state → values by name; a name is that of a label, or this and a digit
+form   a template over the names, and the makers of its parts
+habit  what stands at a line's end (`;` in the template) and before the state (`,`), and the letters' case
 
-A name with a digit is the second of its kind, at an intersection; Sign and After are occupancy types that
-stand directly before and after their identifier (#4, 2nd Floor).
+The digit is 2 at the second street of an intersection, 2 and 3 at occupancy types that stand directly before
+and after their identifier (#4, 2nd Floor).
 """
 
 from __future__ import annotations
@@ -13,25 +14,50 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from conseq.datasets.postal import parts
-from conseq.datasets.rendering import Piece
-from conseq.datasets.template import draw
-from conseq.datasets.words import streets
+from conseq.datasets.people import invented_surname, person
+from conseq.datasets.template import Piece, draw
+from conseq.datasets.words import ordinal, people, places, streets
 
-Values = dict[str, Piece]
+Values = dict[str, str]
 Maker = Callable[[Random], Values]
 
 _STREET = "[{StreetNamePreDirectional} ]{StreetName}[ {StreetNamePostType}][ {StreetNamePostDirectional}]"
 _ROUTE = "[{StreetNamePreDirectional} ]{StreetNamePreType} {StreetName}[ {StreetNamePostDirectional}]"
 _SECOND = "[{StreetNamePreDirectional2} ]{StreetName2}[ {StreetNamePostType2}]"
-_TIGHT_UNIT = "[; {Sign}{OccupancyIdentifier}][; {OccupancyIdentifier} {After}]"
+_TIGHT_UNIT = "[; {OccupancyType2}{OccupancyIdentifier}][; {OccupancyIdentifier} {OccupancyType3}]"
 _UNIT = "[; {OccupancyType} {OccupancyIdentifier}]" + _TIGHT_UNIT
-_TOWN = "[; {PlaceName}][, {StateName}][ {ZipCode}]"
+_BOX = "{USPSBoxType} {USPSBoxID}"
+_TO_NUMBER = "[{Recipient}; ]{AddressNumber} "
+TOWN = "[; {PlaceName}][, {StateName}][ {ZipCode}]"
+
+STATE_OF = {short: (name, digit) for short, digit, name in (entry.split(" ", 2) for entry in places.STATES)}
+"""Abbreviation of a state → its name, and the first digit of its zip codes."""
+
+HONORIFICS = ("",) * 5 + streets.HONORIFICS
+SHOP_ENDS = ("",) * 4 + streets.SHOP_ENDS
+"""What may stand before a person's name and after that of a shop."""
 
 
-def _labelled(values: dict[str, str]) -> Values:
-    """Texts under the names of their labels."""
-    return {label: Piece(text, label) for label, text in values.items()}
+def street_name(rng: Random) -> str:
+    """The name of a street without its type: a word, a number, a person, a state.
+
+    >>> [street_name(Random(i)) for i in range(3)]
+    ['Swan Station', 'Valley', 'Willow City']
+    """
+    x = rng.random()
+    if x < 0.58:
+        return draw(rng, streets.STREET_NAMES)
+    if x < 0.72:
+        return numbered_street(rng)
+    if x < 0.84:
+        return rng.choice(people.SURNAMES) if rng.random() < 0.5 else invented_surname(rng)
+    return f"{rng.choice(places.TOWN_STARTS)} {rng.choice(places.TOWN_WORDS)}"
+
+
+def numbered_street(rng: Random) -> str:
+    """42nd, Fifth."""
+    u = rng.random()
+    return ordinal(1 + int(120 * u * u), rng)
 
 
 def _form(rng: Random, words: tuple[str, ...]) -> str:
@@ -46,34 +72,47 @@ def some_recipient(rng: Random) -> Values:
 
 def recipient(rng: Random) -> Values:
     """A person or a business."""
-    return _labelled({"Recipient": parts.recipient(rng)})
+    return {"Recipient": _name(rng)}
+
+
+def _name(rng: Random) -> str:
+    x = rng.random()
+    if x < 0.35:
+        who = person(rng)
+        return f"{rng.choice(HONORIFICS)} {who.given[0]} {who.surname}".strip()
+    if x < 0.5:
+        return rng.choice(streets.SHOPS)
+    owner = draw(rng, streets.SHOP_OWNERS) if x < 0.8 else f"{rng.choice(people.SURNAMES)}'s"
+    return f"{owner} {draw(rng, streets.SHOP_TRADES)} {rng.choice(SHOP_ENDS)}".strip()
 
 
 def number(rng: Random) -> Values:
-    """A house number."""
-    return _labelled({"AddressNumber": parts.house_number(rng)})
+    """A house number, mostly three or four digits, sometimes with a half or a letter."""
+    digits = str(rng.randrange(1, rng.choice((100, 1000, 10000, 10000, 20000))))
+    x = rng.random()
+    end = " 1/2" if x < 0.02 else rng.choice("ABC") if x < 0.05 else ""
+    return {"AddressNumber": digits + end}
 
 
 def street(rng: Random) -> Values:
     """A street with its type and directions."""
     x = rng.random()
     if x < 0.04:
-        return _labelled({"StreetName": rng.choice(streets.BARE_STREETS)})
-    values = {"StreetName": parts.street_name(rng)}
+        return {"StreetName": rng.choice(streets.BARE_STREETS)}
+    values = {"StreetName": street_name(rng)}
     if x < 0.94:
         values["StreetNamePostType"] = _form(rng, streets.STREET_TYPES)
     if rng.random() < 0.28:
         values["StreetNamePreDirectional"] = _form(rng, streets.DIRECTIONS)
     elif rng.random() < 0.1:
         values["StreetNamePostDirectional"] = _form(rng, streets.DIRECTIONS)
-    return _labelled(values)
+    return values
 
 
 def second_street(rng: Random) -> Values:
     """The street at the corner, and what stands between."""
-    values = {f"{name}2": piece for name, piece in street(rng).items()}
-    sign = rng.choice(("&", "&", "and", "and", "at", "@"))
-    return values | _labelled({"IntersectionSeparator": sign})
+    values = {f"{name}2": text for name, text in street(rng).items()}
+    return values | {"IntersectionSeparator": rng.choice(("&", "&", "and", "and", "at", "@"))}
 
 
 def route(rng: Random) -> Values:
@@ -83,7 +122,7 @@ def route(rng: Random) -> Values:
         values = {"StreetNamePreType": rng.choice(streets.LETTERED), "StreetName": rng.choice("ABCDHJKMZ")}
     if rng.random() < 0.2:
         values[rng.choice(("StreetNamePreDirectional", "StreetNamePostDirectional"))] = rng.choice("NSEW")
-    return _labelled(values)
+    return values
 
 
 def some_unit(rng: Random) -> Values:
@@ -92,40 +131,61 @@ def some_unit(rng: Random) -> Values:
         return {}
     kind = draw(rng, streets.OCCUPANCIES)
     if kind in ("Floor", "Fl") and rng.random() < 0.7:
-        values = _labelled({"OccupancyIdentifier": parts.numbered_street(rng)})
-        return values | {"After": Piece(kind, "OccupancyType")}
-    values = _labelled({"OccupancyIdentifier": parts.unit(rng)})
+        return {"OccupancyIdentifier": numbered_street(rng), "OccupancyType3": kind}
+    digits = str(rng.randrange(1, rng.choice((10, 40, 900, 2400))))
+    letter = rng.choice("ABCDEF")
+    unit = rng.choice((digits, digits, digits, letter, digits + letter, f"{letter}-{digits}"))
     tight = kind == "#" and rng.random() < 0.7
-    return values | {"Sign" if tight else "OccupancyType": Piece(kind, "OccupancyType")}
+    return {"OccupancyIdentifier": unit, "OccupancyType2" if tight else "OccupancyType": kind}
 
 
 def box(rng: Random) -> Values:
     """A post office box."""
-    return _labelled({"USPSBoxType": draw(rng, streets.BOXES), "USPSBoxID": parts.box_number(rng)})
+    return _box(draw(rng, streets.BOXES), rng)
+
+
+def _box(kind: str, rng: Random) -> Values:
+    return {"USPSBoxType": kind, "USPSBoxID": str(rng.randrange(1, rng.choice((100, 1000, 10000, 100000))))}
 
 
 def rural_route(rng: Random) -> Values:
     """A rural route and the box on it."""
-    values = {"USPSBoxGroupType": draw(rng, streets.ROUTES), "USPSBoxGroupID": str(rng.randrange(1, 90))}
-    return _labelled(values | {"USPSBoxType": "Box", "USPSBoxID": parts.box_number(rng)})
+    group, number = draw(rng, streets.ROUTES), str(rng.randrange(1, 90))
+    return {"USPSBoxGroupType": group, "USPSBoxGroupID": number} | _box("Box", rng)
 
 
 def town(rng: Random) -> Values:
     """Town, state and zip code, each of which may be missing."""
-    name, state = parts.town(rng)
+    name, state = named_town(rng)
     values = {}
     if rng.random() < 0.96:
         values["PlaceName"] = name
     if rng.random() < 0.9:
-        values["StateName"] = parts.STATE_OF[state][0] if rng.random() < 0.15 else state
+        values["StateName"] = STATE_OF[state][0] if rng.random() < 0.15 else state
     if rng.random() < 0.84:
-        values["ZipCode"] = parts.zip_code(rng, state)
-    return _labelled(values)
+        code = f"{STATE_OF[state][1]}{rng.randrange(10000):04d}"
+        values["ZipCode"] = f"{code}-{rng.randrange(1, 10000):04d}" if rng.random() < 0.12 else code
+    return values
+
+
+def named_town(rng: Random) -> tuple[str, str]:
+    """A town and its state: a real pair, or a town that could be anywhere."""
+    if rng.random() < 0.55:
+        name, _, state = draw(rng, places.TOWNS).rpartition(" ")
+        return name, state
+    x = rng.random()
+    if x < 0.45:
+        name = rng.choice(places.TOWN_STARTS) + rng.choice(places.TOWN_TAILS)
+    elif x < 0.75:
+        name = f"{rng.choice(places.TOWN_STARTS)} {rng.choice(places.TOWN_WORDS)}"
+    else:
+        name = f"{rng.choice(places.TOWN_LEADS)} {rng.choice(people.SURNAMES)}"
+    return name, rng.choice(tuple(STATE_OF))
 
 
 @dataclass(frozen=True)
 class Form:
-    """One kind of address."""
+    """One kind of address, all but the town that each ends with."""
 
     weight: int
     template: str
@@ -133,24 +193,14 @@ class Form:
 
 
 FORMS: dict[str, Form] = {
-    "street": Form(
-        60,
-        f"[{{Recipient}}; ]{{AddressNumber}} {_STREET}{_UNIT}{_TOWN}",
-        (some_recipient, number, street, some_unit, town),
-    ),
-    "route": Form(
-        9,
-        f"[{{Recipient}}; ]{{AddressNumber}} {_ROUTE}{_UNIT}{_TOWN}",
-        (some_recipient, number, route, some_unit, town),
-    ),
-    "box": Form(12, f"[{{Recipient}}; ]{{USPSBoxType}} {{USPSBoxID}}{_TOWN}", (some_recipient, box, town)),
+    "street": Form(60, _TO_NUMBER + _STREET + _UNIT, (some_recipient, number, street, some_unit)),
+    "route": Form(9, _TO_NUMBER + _ROUTE + _UNIT, (some_recipient, number, route, some_unit)),
+    "box": Form(12, "[{Recipient}; ]" + _BOX, (some_recipient, box)),
     "rural": Form(
-        5,
-        f"[{{Recipient}}; ]{{USPSBoxGroupType}} {{USPSBoxGroupID}} {{USPSBoxType}} {{USPSBoxID}}{_TOWN}",
-        (some_recipient, rural_route, town),
+        5, "[{Recipient}; ]{USPSBoxGroupType} {USPSBoxGroupID} " + _BOX, (some_recipient, rural_route)
     ),
-    "corner": Form(8, f"{_STREET} {{IntersectionSeparator}} {_SECOND}{_TOWN}", (street, second_street, town)),
-    "landmark": Form(6, f"{{Recipient}}; {_STREET}{_TOWN}", (recipient, street, town)),
+    "corner": Form(8, _STREET + " {IntersectionSeparator} " + _SECOND, (street, second_street)),
+    "landmark": Form(6, "{Recipient}; " + _STREET, (recipient, street)),
 }
 """Every kind of address."""
 

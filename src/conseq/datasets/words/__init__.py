@@ -1,13 +1,14 @@
 """Word lists of the generators, written for them: a file of this folder → tuples of words or phrases by name.
 
-A file has a name in capitals before each list, and lines of the list under it. A list with semicolons is cut
-at these and at line ends, others at white space. `#` begins a comment, on a line of its own or after a name.
-Every list is a plain tuple in a fixed order, so that a seeded draw gives the same word everywhere.
+A text file has a name in capitals before each list, and lines of the list under it. A list with semicolons is
+cut at these and at line ends, others at white space. `#` begins a comment, on a line of its own or after a
+name. Every list is a plain tuple in a fixed order, so that a seeded draw gives the same word everywhere.
 """
 
 from __future__ import annotations
 
 from importlib.resources import files
+from random import Random
 from types import SimpleNamespace
 
 
@@ -35,20 +36,22 @@ def _cut(block: str) -> tuple[str, ...]:
 
 def read(name: str) -> str:
     """The text of a file of this folder."""
-    return (files(__name__) / f"{name}.txt").read_text(encoding="utf-8")
+    return (files(__name__) / name).read_text(encoding="utf-8")
 
 
 people, phrasing, places, streets, venues = (
-    SimpleNamespace(**dict(sections(read(name))))
+    SimpleNamespace(**dict(sections(read(f"{name}.txt"))))
     for name in ("people", "phrasing", "places", "streets", "venues")
 )
 
 
-def ordinal(k: int) -> str:
-    """A number with its ending.
+def ordinal(k: int, rng: Random) -> str:
+    """A number with its ending, or the word for it, if there is one.
 
-    >>> [ordinal(k) for k in (1, 12, 23)]
-    ['1st', '12th', '23rd']
+    >>> [ordinal(k, Random(1)) for k in (1, 112, 23)]
+    ['First', '112th', '23rd']
     """
+    if k <= len(venues.ORDINALS) and rng.random() < 0.4:
+        return str(venues.ORDINALS[k - 1])
     ending = "th" if k // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th")
     return f"{k}{ending}"

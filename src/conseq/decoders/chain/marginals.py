@@ -10,11 +10,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.decoders.chain.viterbi import chunks
+from conseq.dtypes import Bools, Floats
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.kernels import sums
+from conseq.kernels.chain import Chains
 from conseq.potentials import Potentials
 from conseq.threads import map_chunks
 
@@ -23,8 +25,8 @@ from conseq.threads import map_chunks
 class Marginals:
     """node[t,s] = p(state s at token t), log_partition[n] = log Σ over labellings of exp(score)."""
 
-    node: NDArray[np.float64]  # [T,S]
-    log_partition: NDArray[np.float64]  # [N]
+    node: Floats  # [T,S]
+    log_partition: Floats  # [N]
 
 
 def marginals(potentials: Potentials, threads: int = 1) -> Marginals:
@@ -33,12 +35,12 @@ def marginals(potentials: Potentials, threads: int = 1) -> Marginals:
     >>> marginals(Potentials.of(np.log([[0.25, 0.75]]))).node.round(6)
     array([[0.25, 0.75]])
     """
-    arrays = potentials.arrays()
+    chains = Chains(*potentials.arrays())
     node = np.empty(potentials.unary.shape)
     log_partition = np.empty(len(potentials))
 
     def work(first: int, last: int) -> None:
-        sums.marginals(*arrays, first, last, node, log_partition)
+        sums.marginals(chains, first, last, node, log_partition)
 
     map_chunks(work, chunks(potentials, threads), threads)
     infeasible = np.flatnonzero(log_partition == -np.inf)
@@ -52,18 +54,16 @@ class ChainPosterior:
     """Forward and backward messages of one sequence, from which spans get their probabilities."""
 
     potentials: Potentials  # of one sequence
-    message: NDArray[np.float64]  # [2,L,S], see `kernels/sums.py`
-    scale: NDArray[np.float64]  # [2,L]
+    messages: sums.Messages
 
     @classmethod
     def of(cls, potentials: Potentials, i: int = 0) -> ChainPosterior:
         sequence = potentials[i]
         unary, pairwise, start, end, _, kind = sequence.arrays()
-        message, scale = np.empty((2, *unary.shape)), np.empty((2, len(unary)))
-        sums.lattice(unary, pairwise, start, end, kind, message, scale)
-        if len(unary) and (message[:, -1].sum(axis=0) + unary[-1]).max() == -np.inf:
+        messages = sums.Messages(*sums.lattice(unary, pairwise, start, end, kind))
+        if len(unary) and (messages.message[:, -1].sum(axis=0) + unary[-1]).max() == -np.inf:
             raise _infeasible(i)
-        return cls(sequence, message, scale)
+        return cls(sequence, messages)
 
     def span_probability(
         self, start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
@@ -81,13 +81,13 @@ class ChainPosterior:
         if len(masks) == 0:
             return 1.0
         unary, pairwise, _, _, _, kind = self.potentials.arrays()
-        log_p = sums.passage(unary, pairwise, kind, self.message, self.scale, first, masks)
+        log_p = sums.passage(unary, pairwise, kind, self.messages, first, masks)
         return min(1.0, math.exp(log_p))
 
 
 def span_masks(
     shape: tuple[int, int], start: int, before: ArrayLike | None, inside: ArrayLike, after: ArrayLike | None
-) -> tuple[int, NDArray[np.bool_]]:
+) -> tuple[int, Bools]:
     """The first token that a span restricts, and one mask for it and each one after it, [M,S].
 
     shape is that of the sequence: tokens, states. The masks are those of `ChainPosterior.span_probability`.
@@ -104,7 +104,7 @@ def span_masks(
     return first, rows
 
 
-def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def _mask(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Bools:
     mask = np.ascontiguousarray(values, dtype=bool)
     if mask.shape != shape:
         raise ScoreError(f"{name} has the shape {mask.shape}; give a mask of {shape}")

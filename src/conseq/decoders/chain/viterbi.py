@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from conseq.decoders.base import NO_LIMITS, Best, Limits
+from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits
+from conseq.dtypes import Floats, Ints, States
 from conseq.kernels import chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem
@@ -26,9 +26,9 @@ CHUNKS = 4
 class Paths:
     """One labelling per sequence, end to end; a sequence without a feasible one has −1 and the score −inf."""
 
-    labels: NDArray[np.int32]  # [T]
-    scores: NDArray[np.float64]  # [N]
-    states: NDArray[np.int32]  # [T]; the same as labels unless the potentials have `label_of`
+    labels: States  # [T]
+    scores: Floats  # [N]
+    states: States  # [T]; the same as labels unless the potentials have `label_of`
 
 
 def viterbi(potentials: Potentials, threads: int = 1) -> Paths:
@@ -39,38 +39,39 @@ def viterbi(potentials: Potentials, threads: int = 1) -> Paths:
     >>> paths.labels.tolist(), paths.scores.tolist()
     ([1, 0, 1], [3.0, 0.5])
     """
-    arrays = potentials.arrays()
+    chains = chain.Chains(*potentials.arrays())
     states = np.empty(potentials.n_tokens, dtype=np.int32)
     scores = np.empty(len(potentials))
 
     def work(first: int, last: int) -> None:
-        chain.viterbi(*arrays, first, last, states, scores)
+        chain.viterbi(chains, first, last, states, scores)
 
     map_chunks(work, chunks(potentials, threads), threads)
     return Paths(potentials.labels(states), scores, states)
 
 
-def chunks(potentials: Potentials, threads: int) -> NDArray[np.int64]:
+def chunks(potentials: Potentials, threads: int) -> Ints:
     """Bounds of the ranges of sequences that are handed to the threads."""
     return balanced(potentials.offsets, 1 if threads == 1 else CHUNKS * threads)
 
 
-def first_answer(problem: Problem, hint: ArrayLike | None = None) -> tuple[Best, NDArray[np.int32] | None]:
-    """The better of the hint and Viterbi's labelling under the local constraints, and the latter's states.
+def first_answer(problem: Problem, hint: Hint = None) -> tuple[Best, list[int] | None]:
+    """The better of the hint and Viterbi's labelling under the local constraints, and what the latter
+    violates.
 
-    The states are None where nothing is left to do: without tokens, and where the chain has no labelling.
+    That is None where nothing is left to do: without tokens, and where the chain has no labelling.
     """
     best = Best(problem)
     if problem.n_tokens == 0:
-        best.prove(best.offer([]))
+        best.offer([])
+        best.prove(best.score)
         return best, None
     best.offer(hint)
     paths = viterbi(problem.with_local_constraints)
     best.prove(float(paths.scores[0]))
     if best.bound == -np.inf:
         return best, None
-    best.offer(paths.states)
-    return best, paths.states
+    return best, best.offer(paths.states)
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,7 @@ class Viterbi:
 
     name: ClassVar[str] = "viterbi"
 
-    def decode(
-        self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None
-    ) -> Decoding:
+    def decode(self, problem: Problem, *, limits: Limits = NO_LIMITS, hint: Hint = None) -> Decoding:
         """The best labelling under the local constraints, scored under all."""
         best, _ = first_answer(problem)
         return best.decoding(iterations=1 if problem.n_tokens else 0)

@@ -16,19 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Linear, Primitive
+from conseq.corpus import gathered
+from conseq.decoders.base import Best, Limits
+from conseq.dtypes import Floats, Ints, States
 from conseq.errors import ConseqError
 from conseq.kernels import lattice as kernel
 from conseq.kernels.lattice import Chain, Graph, Steps
 from conseq.potentials import Potentials
 from conseq.problem import Problem
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-States = NDArray[np.int32]
-
 FIRST_ROOM = 1 << 12
-EDGES_PER_STATE = 64
-"""A lattice may have this many times the limit of states as edges."""
+EDGES_PER_STATE = 16
+"""A lattice may have this many times the limit of states as edges, for they are kept in fewer bytes."""
+EDGES_PER_SECOND = 6_000_000
+"""Edges that are surely made in a second."""
+EDGE = 64
+"""Bytes for an edge with its step."""
 
 
 class TooManyStates(ConseqError):
@@ -53,25 +56,31 @@ class Lattice:
 
     @classmethod
     def of(
-        cls, potentials: Potentials, n_labels: int, floor: float = -np.inf, most_states: float = np.inf
+        cls, potentials: Potentials, n_labels: int, floor: float = -np.inf, most_edges: float = np.inf
     ) -> Lattice:
         """The labellings of one sequence that score at least `floor`; TooManyStates if there is no room."""
         chain = chain_of(potentials)
-        ahead = np.empty(chain.unary.shape)
-        if len(ahead):
-            kernel.chain_completions(chain, ahead)
-        lattice = cls.above(chain, ahead, floor, n_labels, EDGES_PER_STATE * most_states)
-        if lattice is None:
-            raise too_many(most_states)
+        ahead = kernel.chain_completions(chain)
+        lattice = cls.above(chain, ahead, floor, n_labels, most_edges)
         return lattice if len(ahead) else lattice.pruned(floor)
+
+    @classmethod
+    def within(cls, best: Best, floor: float, limits: Limits) -> Lattice | None:
+        """The labellings of a problem, local constraints charged, that score at least `floor`; None if the
+        limits of memory and of seconds, of which some are gone, do not suffice."""
+        problem, edges = best.problem, most_edges(limits, best.left(limits))
+        try:
+            return cls.of(problem.with_local_constraints, len(problem.schema), floor, edges)
+        except TooManyStates:
+            return None
 
     @classmethod
     def above(
         cls, chain: Chain, ahead: Floats, floor: float, n_labels: int, most_edges: float = np.inf
-    ) -> Lattice | None:
-        """The same from a chain and its completions; None if there are too many edges."""
+    ) -> Lattice:
+        """The same as `of` from a chain and its completions."""
         length, size = chain.unary.shape
-        most = max(0, length - 1) * size * size + 2 * size
+        most = int(min(max(0, length - 1) * size * size + 2 * size, most_edges))
         room = min(max(64 * length, FIRST_ROOM), most)
         while True:
             levels = np.empty(length + 3, dtype=np.int64)
@@ -87,9 +96,9 @@ class Lattice:
                 steps = Steps(np.arange(edges + 1), pair[:edges], token[:edges], state[:edges])
                 position = np.repeat(np.minimum(np.arange(length + 2), length), np.diff(levels))
                 return cls(graph, steps, position, size, n_labels)
-            if room >= most_edges:
-                return None
-            room = int(min(8 * room, most_edges))
+            if room >= most:
+                raise too_many(most_edges / EDGES_PER_STATE)
+            room = min(8 * room, most)
 
     # ── shape ───────────────────────────────────────────────────────────────────────────────────
 
@@ -104,6 +113,11 @@ class Lattice:
     @property
     def n_tokens(self) -> int:
         return int(self.position[-1])
+
+    @property
+    def takes_one_step(self) -> bool:
+        """Whether every edge takes a single step, as in a lattice of a chain; each takes at least one."""
+        return len(self.steps.pair) == self.n_edges
 
     @property
     def is_empty(self) -> bool:
@@ -141,9 +155,7 @@ class Lattice:
 
     def steps_of(self, edges: Ints) -> Steps:
         """The steps of some edges, in this order."""
-        lengths = np.diff(self.steps.first)[edges]
-        first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        rows = np.repeat(self.steps.first[edges] - first[:-1], lengths) + np.arange(first[-1])
+        first, rows = gathered(self.steps.first, edges)
         return Steps(first, self.steps.pair[rows], self.steps.token[rows], self.steps.state[rows])
 
     # ── best paths ──────────────────────────────────────────────────────────────────────────────
@@ -175,10 +187,8 @@ class Lattice:
     def best(self, n: int) -> tuple[States, Floats]:
         """The n best paths as states [n,L] and their scores [n], best first; all if there are fewer."""
         paths, scores = self.best_paths(n)
-        states = np.empty((len(paths), self.n_tokens), dtype=np.int32)
-        for row, path in zip(states, paths, strict=True):
-            row[:] = self.states_of(path)
-        return states, scores
+        states = np.array([self.states_of(path) for path in paths], dtype=np.int32)
+        return states.reshape(len(paths), self.n_tokens), scores
 
     def best_paths(self, n: int) -> tuple[Ints, Floats]:
         """The n best paths as edges [n,L+1], −1 after the last, and their scores [n], best first."""
@@ -189,25 +199,26 @@ class Lattice:
     def states_of(self, path: Ints) -> States:
         """The states of the tokens along the edges of a path (−1: no edge), [L]."""
         edges = path[path >= 0]
-        states: States = self.steps_of(edges).state
+        states: States = self.steps.state[edges] if self.takes_one_step else self.steps_of(edges).state
         return states[states >= 0]
 
     # ── under rules ─────────────────────────────────────────────────────────────────────────────
 
     def reads(self, problem: Problem, primitive: Primitive) -> Ints:
         """What a primitive reads at each step, an amount or a symbol, [I]."""
-        classes = np.append(problem.classes(primitive), 0)  # the step to END belongs to no token
         table = primitive.steps.reshape(len(primitive.steps), -1)
-        read: Ints = table[classes[self.steps.token], self.steps.pair].astype(np.int64)
-        return read
+        if len(table) == 1:
+            return table[0].take(self.steps.pair)
+        classes = np.append(problem.classes(primitive), 0)  # the step to END belongs to no token
+        return table[classes[self.steps.token], self.steps.pair]
 
     def amounts(self, problem: Problem, linear: Linear) -> Ints:
         """What each edge adds to a sum, [E]."""
         return self.per_edge(self.reads(problem, linear))
 
     def per_edge(self, values: NDArray) -> NDArray:
-        """The sums of values of steps [I] over the steps of each edge, [E]."""
-        if len(values) == self.n_edges:  # every edge takes one step at least
+        """The sums of values of steps [I,…] over the steps of each edge, [E,…]."""
+        if self.takes_one_step:
             return values
         return np.add.reduceat(values, self.steps.first[:-1])
 
@@ -216,12 +227,15 @@ class Lattice:
         return all(np.array_equal(mine, theirs) for mine, theirs in zip(self.graph, other.graph, strict=True))
 
 
+def most_edges(limits: Limits, seconds: float) -> float:
+    """The edges that a lattice may have where `seconds` are left."""
+    return min(limits.room(EDGE), EDGES_PER_SECOND * max(0.0, seconds))
+
+
 def chain_of(potentials: Potentials) -> Chain:
     """The scores of one sequence as `kernels/lattice.py` takes them."""
     unary, pairwise, start, end, _, kind = potentials.arrays()
-    given = potentials.label_of
-    label_of = np.arange(potentials.n_states, dtype=np.int32) if given is None else given
-    return Chain(unary, pairwise, start, end, kind, label_of)
+    return Chain(unary, pairwise, start, end, kind, potentials.state_labels)
 
 
 def too_many(most_states: float) -> TooManyStates:

@@ -14,12 +14,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.partial import Growth, PartialPaths
 from conseq.decoders.lattice.reader import Reader
+from conseq.dtypes import States
 from conseq.kernels.rounding import rounding
+
+PATH = 120
+"""Bytes for a partial path, without the states of the automata."""
 
 
 def at_most(cost: float) -> float:
@@ -31,7 +35,7 @@ class Found(NamedTuple):
     """The cheapest labelling, the best of equally cheap ones. Without one `states` is None and `cost` is the
     least cost that was dropped: inf if there is no labelling at all."""
 
-    states: NDArray[np.int32] | None
+    states: States | None
     cost: float
     score: float = -np.inf
     is_complete: bool = True  # whether it was not given up
@@ -42,29 +46,32 @@ def cheapest(
     readers: Sequence[Reader],
     floor: float,
     ceiling: float,
-    room: float = np.inf,
+    limits: Limits = NO_LIMITS,
     deadline: float = np.inf,
 ) -> Found:
     """The labelling of least cost among those of score ≥ floor and cost ≤ ceiling.
 
-    Gives up with more than `room` partial paths, or when `time.perf_counter()` passes the deadline.
+    Gives up with more partial paths than `limits.states` or memory allow, or when `time.perf_counter()`
+    passes the deadline.
     """
     growth = Growth(lattice, readers)
-    dropped = np.inf
+    degree, dropped = np.diff(lattice.graph.first), np.inf
+    room = limits.room(PATH + 8 * len(readers), 0.5)
     for level in range(lattice.n_tokens + 2):
         paths = growth.at(level)
-        if paths is None:
-            continue
-        paths = _front(growth, paths)
-        if growth.n_kept + len(paths.node) > room or time.perf_counter() > deadline:
-            return Found(None, dropped, is_complete=False)
-        if level == lattice.n_tokens + 1:
-            return _best(growth, paths)
-        further = growth.keep(paths, floor)
-        least = further.cost + further.remaining
+        least = paths.cost + paths.remaining
         dropped = min(dropped, float(least[least > ceiling].min(initial=np.inf)))
-        growth.wait(further.take(least <= ceiling))
-    return Found(None, dropped)
+        paths = _front(growth, paths.take(least <= ceiling))
+        kept = growth.n_kept + len(paths.node)
+        is_full = kept > limits.states or kept + int(degree[paths.node].sum()) > room
+        if is_full or time.perf_counter() > deadline:
+            return Found(None, dropped, is_complete=False)
+        growth.keep(paths, floor)
+    if not len(paths.node):
+        return Found(None, dropped)
+    cheap = np.flatnonzero(paths.cost <= at_most(float(paths.cost.min())))
+    place = int(cheap[np.argmax(paths.score[cheap])])
+    return Found(growth.states(paths, place), float(paths.cost[place]), float(paths.score[place]))
 
 
 def _front(growth: Growth, paths: PartialPaths) -> PartialPaths:
@@ -79,9 +86,3 @@ def _front(growth: Growth, paths: PartialPaths) -> PartialPaths:
     level = group * (len(order) + 1) + rank.reshape(-1) + 1
     highest = np.append(-1, np.maximum.accumulate(level)[:-1])
     return paths.take(level > highest)
-
-
-def _best(growth: Growth, paths: PartialPaths) -> Found:
-    cheap = np.flatnonzero(paths.cost <= at_most(float(paths.cost.min())))
-    place = int(cheap[np.argmax(paths.score[cheap])])
-    return Found(growth.states(paths, place), float(paths.cost[place]), float(paths.score[place]))

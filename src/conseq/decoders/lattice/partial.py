@@ -3,7 +3,7 @@
     Growth(lattice, readers) ─→ at(level): the partial paths that end there ─→ keep(some of them) ─→ … ─→
     states
 
-What is kept of them is the caller's choice: the Pareto front (`pareto.py`) or the most promising (`beam.py`).
+What is kept of them is the caller's choice: the Pareto front (`pareto.py`) or some of all (`satisfy.py`).
 
 Axes: n partial paths, M automata, L tokens. Level 0 is the root, level L + 1 the sink, others are positions.
 """
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.corpus import gathered
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.reader import Reader
+from conseq.dtypes import Floats, Ints, States
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LARGEST_KEY = 1 << 62
 
 
@@ -52,30 +52,25 @@ class Growth:
         self.kept: list[PartialPaths] = []
         self.n_kept = 0
         starts = np.array([[reader.start] for reader in readers], dtype=np.int64).reshape(len(readers), 1)
-        nothing, root = np.zeros(1), np.zeros(1, dtype=np.int64)
-        least = sum((reader.minimum_remaining[0, reader.start] for reader in readers), 0.0)
-        self.waiting[0].append(
-            PartialPaths(root, starts, nothing, nothing, np.array([least]), root - 1, root - 1)
-        )
+        zero, node = np.zeros(1), np.zeros(1, dtype=np.int64)
+        least = sum((reader.minimum_remaining[0, reader.start] for reader in readers), zero)
+        root = PartialPaths(node, starts, zero, zero, least, node - 1, node - 1)
+        self.waiting[0].append(root)
+        self.nothing = root.take(node[:0])
 
-    def at(self, level: int) -> PartialPaths | None:
-        """The partial paths that end at a level; None if there are none."""
-        parts, self.waiting[level] = self.waiting[level], []
-        if len(parts) < 2:
-            return parts[0] if parts else None
+    def at(self, level: int) -> PartialPaths:
+        """The partial paths that end at a level."""
+        parts, self.waiting[level] = self.waiting[level] or [self.nothing], []
         columns: list[Any] = [np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)]
         return PartialPaths(*columns)
 
-    def keep(self, paths: PartialPaths, floor: float = -np.inf) -> PartialPaths:
-        """Extend these by every edge out of their nodes; the extended ones, which may be put to wait.
+    def keep(self, paths: PartialPaths, floor: float = -np.inf) -> None:
+        """Extend these by every edge out of their nodes; the extended ones wait for their position.
 
         Those whose score does not reach the floor, whatever follows, are left out.
         """
-        first = self.lattice.graph.first
-        number = np.diff(first)[paths.node]
-        item = np.repeat(np.arange(len(paths.node)), number)
-        within = np.arange(len(item)) - np.repeat(np.cumsum(number) - number, number)
-        edge = first[paths.node][item] + within
+        bounds, edge = gathered(self.lattice.graph.first, paths.node)
+        item = np.repeat(np.arange(len(paths.node)), np.diff(bounds))
         node = self.lattice.graph.targets[edge]
         score = paths.score[item] + self.lattice.graph.gains[edge]
         if floor > -np.inf:
@@ -90,11 +85,8 @@ class Growth:
         parent = self.n_kept + item
         self.kept.append(paths)
         self.n_kept += len(paths.node)
-        return PartialPaths(node, memory, score, cost, remaining, parent, edge)
-
-    def wait(self, paths: PartialPaths) -> None:
-        """Let extended paths wait for their position."""
-        levels = self.level_of[paths.node]
+        paths = PartialPaths(node, memory, score, cost, remaining, parent, edge)
+        levels = self.level_of[node]
         if len(levels) and levels.min() == levels.max():
             self.waiting[levels[0]].append(paths)
             return
@@ -112,7 +104,7 @@ class Growth:
             keys, size = keys * len(reader.next) + memory, size * len(reader.next)
         return keys
 
-    def states(self, paths: PartialPaths, place: int) -> NDArray[np.int32]:
+    def states(self, paths: PartialPaths, place: int) -> States:
         """The states of the tokens along one of the paths that came to the sink, [L]."""
         parents = np.concatenate([part.parent for part in self.kept])
         edges = np.concatenate([part.edge for part in self.kept])

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.decoders.chain.marginals import span_masks
 from conseq.decoders.lattice.lattice import Lattice
+from conseq.dtypes import Bools, Floats, Ints
 from conseq.errors import ConseqError
 from conseq.kernels import lattice as kernel
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +48,9 @@ class Posterior:
         np.add.at(found, at, self.edges[lattice.edge_of_step][inner])
         return found
 
-    def passage(self, first: int, masks: NDArray[np.bool_]) -> float:
+    def passage(self, first: int, masks: Bools) -> float:
         """p(the path has a state of masks[k] at token first + k, for all k), masks[M,S]."""
-        lattice = self.lattice
-        found = kernel.passage(lattice.graph, lattice.steps, self.shares, self.nodes, first, masks)
+        found = kernel.passage(self.lattice.graph, self.lattice.steps, self.shares, first, masks)
         return min(1.0, float(found))
 
     def span_probability(

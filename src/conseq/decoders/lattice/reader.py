@@ -8,26 +8,27 @@ Axes: B nodes, E edges and I steps of the lattice; Q states, A symbols of the au
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton
 from conseq.constraints.program import Charge
-from conseq.decoders.lattice.lattice import FIRST_ROOM, Lattice, too_many
+from conseq.decoders.base import NO_LIMITS, Limits
+from conseq.decoders.lattice.lattice import EDGE, Lattice, too_many
+from conseq.dtypes import Floats, Ints
 from conseq.kernels import product as kernel
-from conseq.kernels.lattice import Graph, Steps
+from conseq.kernels.lattice import Graph
 from conseq.problem import Problem
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
+STATES_PER_SECOND, ARCS_PER_SECOND = 500_000, 4_000_000
+"""Product states that are surely found in a second, and arcs out of them gone through to merge some."""
 MOST_ARCS = 5_000_000
 """Edges times states of an automaton up to which its minimum remaining cost is exact."""
 MOST_CELLS = 20_000_000
-"""Nodes that edges reach across times states of an automaton, for which a table is kept."""
+"""Cells that are kept for one sequence: nodes times states of an automaton, edges times automata."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,49 +52,57 @@ class Reader:
         read = lattice.reads(problem, automaton)
         return cls(lattice, read, automaton.next.astype(np.int64), cost, automaton.start, automaton)
 
-    def product(self, floor: float = -np.inf, most_states: float = np.inf) -> Lattice:
+    def product(self, floor: float = -np.inf, limits: Limits = NO_LIMITS, until: float = np.inf) -> Lattice:
         """The labellings of the lattice with the primitive charged, without those that it takes below the
         floor.
 
         Every labelling is still one path; product states with the same future are one node, so a primitive
         that cannot tell the labellings apart adds none. TooManyStates if there are more pairs of a node and
-        a state of the automaton than allowed.
+        a state of the automaton than the limits allow, or than there is time for `until` then.
         """
         lattice, graph = self.lattice, self.lattice.graph
         if lattice.is_empty:
             return lattice
-        machine = self._machine(lattice, self.read)
-        pairs = self._pairs(machine, floor, most_states)
+        machine = self._machine
+        in_time = STATES_PER_SECOND * max(0.0, until - time.perf_counter())
+        pairs = self._pairs(floor, int(min(limits.states, in_time)))
+        arcs = np.diff(pairs.begins) @ np.diff(graph.first)
+        if arcs > ARCS_PER_SECOND * (until - time.perf_counter()):
+            raise too_many(limits.states)
         same, owed = np.empty(len(pairs.memory), dtype=np.int64), np.empty(len(pairs.memory))
         kernel.merge(graph, machine, floor, pairs, same, owed)
         if same[0] < 0:  # the root leads nowhere
             return lattice.pruned(np.inf)
-        first, targets, gains, nodes, edges = kernel.rebuild(graph, machine, pairs, same, owed)
+        kept = np.flatnonzero(same == np.arange(len(same)))
+        nodes = np.searchsorted(pairs.begins, kept, side="right") - 1
+        n_edges = int(np.diff(graph.first)[nodes].sum())
+        if n_edges > limits.room(EDGE):
+            raise too_many(limits.states)
+        first, pair, gains, edges = kernel.rebuild(graph, machine, pairs, same, owed, kept, nodes, n_edges)
         return replace(
             lattice,
-            graph=Graph(first, targets, gains),
+            graph=Graph(first, np.searchsorted(kept, pair), gains),
             steps=lattice.steps_of(edges),
             position=lattice.position[nodes],
         )
 
-    def _pairs(self, machine: kernel.Machine, floor: float, most_states: float) -> kernel.Pairs:
-        lattice = self.lattice
-        window = kernel.reach_of(lattice.graph)
-        if window * len(self.next) > MOST_CELLS:
+    def _pairs(self, floor: float, most_states: int) -> kernel.Pairs:
+        lattice, size = self.lattice, len(self.next)
+        reach = int((lattice.graph.targets - lattice.sources).max(initial=1))
+        window = 1 << reach.bit_length()
+        if window * size > MOST_CELLS:
             raise too_many(most_states)
+        room = min(lattice.n_nodes * size, most_states)  # what is not filled in takes no memory
         begins = np.empty(lattice.n_nodes + 1, dtype=np.int64)
-        room = int(min(max(FIRST_ROOM, 2 * lattice.n_nodes), most_states))
-        while True:
-            pairs = kernel.Pairs(begins, np.empty(room, dtype=np.int64), np.empty(room))
-            count = kernel.explore(lattice.graph, lattice.completions[0], machine, floor, window, pairs)
-            if count >= 0:
-                return kernel.Pairs(begins, pairs.memory[:count], pairs.reached[:count])
-            if room >= most_states:
-                raise too_many(most_states)
-            room = int(min(4 * room, most_states))
+        pairs = kernel.Pairs(begins, np.empty(room, dtype=np.int64), np.empty(room))
+        count = kernel.explore(lattice.graph, lattice.completions[0], self._machine, floor, window, pairs)
+        if count < 0:
+            raise too_many(most_states)
+        return kernel.Pairs(begins, pairs.memory[:count], pairs.reached[:count])
 
-    def _machine(self, lattice: Lattice, read: Ints) -> kernel.Machine:
-        return kernel.Machine(lattice.steps.first, read, self.next, self.cost, self.start)
+    @property
+    def _machine(self) -> kernel.Machine:
+        return kernel.Machine(self.lattice.steps.first, self.read, self.next, self.cost, self.start)
 
     @cached_property
     def minimum_remaining(self) -> Floats:
@@ -101,17 +110,13 @@ class Reader:
 
         On the large lattice of a chain, a lower bound of it: over groups of labels that it cannot tell apart.
         """
-        lattice = self.lattice
+        lattice, machine = self.lattice, self._machine
         large = lattice.n_edges * len(self.next) > MOST_ARCS
-        if self.automaton is None or not large or len(lattice.steps.pair) > lattice.n_edges:
-            return self._least(lattice, self.read)
-        small, node_of, first_step = over_groups(lattice, label_groups(self.automaton))
-        return self._least(small, self.read[first_step])[node_of]
-
-    def _least(self, lattice: Lattice, read: Ints) -> Floats:
-        least = np.empty((lattice.n_nodes, len(self.next)))
-        kernel.minimum_remaining(lattice.graph, self._machine(lattice, read), least)
-        return least
+        if self.automaton is None or not large or not lattice.takes_one_step:
+            return kernel.minimum_remaining(lattice.graph, machine)
+        graph, node_of, step = over_groups(lattice, self.automaton.label_groups)
+        machine = machine._replace(begins=np.arange(len(step) + 1), read=self.read[step])
+        return kernel.minimum_remaining(graph, machine)[node_of]
 
     def over(self, states: Ints, edges: Ints) -> tuple[Ints, Floats]:
         """The automaton's states after edges, one each, and what it charges on them."""
@@ -127,20 +132,10 @@ class Reader:
         return states, cost
 
 
-@lru_cache(maxsize=1024)
-def label_groups(automaton: Automaton) -> Ints:
-    """The group of each label, [Y]: labels are in one if all steps from them and to them are read alike."""
-    steps = automaton.steps
-    size = steps.shape[1] - 1
-    seen = np.concatenate([steps[:, :size].swapaxes(0, 1), steps[:, :, :size].transpose(2, 0, 1)], axis=1)
-    _, group = np.unique(seen.reshape(size, -1), axis=0, return_inverse=True)
-    return group.reshape(-1)
+def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Graph, Ints, Ints]:
+    """The graph of a chain's lattice with groups of labels as states, all gains 0.
 
-
-def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Lattice, Ints, Ints]:
-    """The lattice of a chain with groups of labels as states, all gains 0; a group stands for a label of it.
-
-    Also the new node that each old one belongs to, [B], and an old step for each new one.
+    Also the new node that each old one belongs to, [B], and an old step for each new edge, which takes one.
     """
     size, n_groups = lattice.n_labels + 1, int(group_of.max(initial=-1)) + 1
     groups, width = np.append(group_of, n_groups), n_groups + 1
@@ -152,11 +147,8 @@ def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Lattice, Ints, Ints]:
     sources = np.searchsorted(nodes, np.where(token == 0, 0, token * width + before))
     first = np.searchsorted(sources, np.arange(len(nodes) + 1)).astype(np.int64)
     graph = Graph(first, place.reshape(-1)[1:].astype(np.int64), np.zeros(len(keys)))
-    state = np.where(after < n_groups, after, -1).astype(np.int32)
-    steps = Steps(np.arange(len(keys) + 1), lattice.steps.pair[first_step], token, state)
     node_of = np.zeros(lattice.n_nodes, dtype=np.int64)
     last = lattice.steps.first[1:] - 1
     entered = (lattice.steps.token[last] + 1) * width + groups[lattice.steps.pair[last] % size]
     node_of[lattice.graph.targets] = np.searchsorted(nodes, entered)
-    position = np.minimum(nodes // width, lattice.n_tokens)
-    return Lattice(graph, steps, position, n_groups, lattice.n_labels), node_of, first_step
+    return graph, node_of, first_step

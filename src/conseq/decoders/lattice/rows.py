@@ -11,20 +11,15 @@ Axes: L tokens, E edges, I steps, Q automaton states, A symbols.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.constraints.primitives import Automaton, Linear, Primitive
 from conseq.constraints.program import Charge
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.reader import Reader
+from conseq.dtypes import Floats, Ints
 from conseq.problem import Problem
 from conseq.solver import Assembly
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def add_flow(assembly: Assembly, lattice: Lattice, gain: Floats) -> Ints:
@@ -71,32 +66,25 @@ def _add_sum(
     assembly.add_rows(-np.inf, limit, np.zeros(len(columns), dtype=np.int64), columns, values)
 
 
-class _Arcs(NamedTuple):
-    """What an automaton may do as it enters a token or END: in `state` read `symbol`."""
-
-    token: Ints
-    state: Ints
-    symbol: Ints
-
-
 def _add_automaton(assembly: Assembly, edges: Ints, reader: Reader) -> None:
     lattice, cost, length = reader.lattice, reader.cost, reader.lattice.n_tokens
-    arcs = _arcs(reader)
-    costs = cost[arcs.state, arcs.symbol]
+    token, state, symbol = _arcs(reader)
+    costs = cost[state, symbol]
     if not np.isinf(cost).any() and not costs.any():
         return
     columns = assembly.add_columns(-costs)
     size, width = cost.shape
-    inner, later = arcs.token < length, arcs.token > 0
-    entered = arcs.token[inner] * size + reader.next[arcs.state, arcs.symbol][inner]
-    left = (arcs.token[later] - 1) * size + arcs.state[later]
+    inner, later = token < length, token > 0
+    entered = token[inner] * size + reader.next[state, symbol][inner]
+    left = (token[later] - 1) * size + state[later]
     _balance(assembly, entered, columns[inner], left, columns[later])
     read = lattice.steps.token * width + reader.read
-    _balance(assembly, arcs.token * width + arcs.symbol, columns, read, edges[lattice.edge_of_step])
+    _balance(assembly, token * width + symbol, columns, read, edges[lattice.edge_of_step])
 
 
-def _arcs(reader: Reader) -> _Arcs:
-    """The arcs on paths from the first state that charge nothing infinite up to END."""
+def _arcs(reader: Reader) -> Ints:
+    """What the automaton may do on the way to END without an infinite charge: [3,·], the token (or END) that
+    it enters, the state that it is in, the symbol that it reads."""
     following, usable = reader.next, np.isfinite(reader.cost)
     seen = np.zeros((reader.lattice.n_tokens + 1, usable.shape[1]), dtype=bool)
     seen[reader.lattice.steps.token, reader.read] = True
@@ -106,15 +94,13 @@ def _arcs(reader: Reader) -> _Arcs:
     live.reverse()
     reached = np.zeros(len(following), dtype=bool)
     reached[reader.start] = True
-    tokens, states, read = [], [], []
+    arcs = []
     for t, row in enumerate(seen):
         state, symbol = np.nonzero(usable & row & reached[:, None] & live[t + 1][following])
         reached = np.zeros(len(following), dtype=bool)
         reached[following[state, symbol]] = True
-        tokens.append(np.full(len(state), t))
-        states.append(state)
-        read.append(symbol)
-    return _Arcs(np.concatenate(tokens), np.concatenate(states), np.concatenate(read))
+        arcs.append(np.stack([np.full(len(state), t), state, symbol]))
+    return np.concatenate(arcs, axis=1)
 
 
 def _balance(assembly: Assembly, plus: Ints, added: Ints, minus: Ints, taken: Ints) -> None:

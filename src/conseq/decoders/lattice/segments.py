@@ -5,18 +5,17 @@ segments, scores of the steps between them ─→ segment_lattice ─→ Lattice
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.decoders.lattice.lattice import Lattice
+from conseq.dtypes import Floats
 from conseq.errors import ScoreError
 from conseq.kernels.lattice import Graph, Steps
-
-Floats = NDArray[np.float64]
+from conseq.potentials import numbers
 
 
 class Segment(NamedTuple):
@@ -25,13 +24,6 @@ class Segment(NamedTuple):
     start: int
     labels: Sequence[int]
     score: float
-
-
-class _Edge(NamedTuple):
-    source: int
-    target: int
-    gain: float
-    labels: Sequence[int]  # of the tokens spanned
 
 
 def segment_lattice(
@@ -52,55 +44,46 @@ def segment_lattice(
     (array([[1, 1],
            [0, 1]], dtype=int32), array([2.5, 2. ]))
     """
-    steps = _label_scores("pairwise", pairwise, (n_labels, n_labels))
-    first, last = _label_scores("start", start, (n_labels,)), _label_scores("end", end, (n_labels,))
+    size = n_labels + 1
+    table = np.zeros((size, size))  # START and END are the last
+    table[:-1, :-1] = _label_scores("pairwise", pairwise, (n_labels, n_labels))
+    table[-1, :-1], table[:-1, -1] = (
+        _label_scores(name, given, (n_labels,)) for name, given in (("start", start), ("end", end))
+    )
     given = list(segments)
     _check_segments(given, n_tokens, n_labels)
-    given = [segment for segment in given if segment.score > -np.inf]
-    ends = {(s.start + len(s.labels), int(s.labels[-1])) for s in given}
-    nodes = [(0, n_labels), *sorted(ends), (n_tokens, n_labels)]  # tokens before it, last label
-    number = {node: i for i, node in enumerate(nodes[:-1])}
-    sources: dict[int, list[int]] = {}
-    for i, (place, _) in enumerate(nodes[:-1]):
-        sources.setdefault(place, []).append(i)
-    edges = []
+    given = [s for s in given if s.score > -np.inf] + [Segment(n_tokens, [n_labels], 0.0)]  # END
+    places = {(s.start + len(s.labels), int(s.labels[-1])) for s in given}
+    nodes = [(0, n_labels), *sorted(places)]  # tokens before it, last label
+    number = {node: i for i, node in enumerate(nodes)}
+    starting: dict[int, list[Segment]] = {}
     for segment in given:
-        target = number[segment.start + len(segment.labels), int(segment.labels[-1])]
-        for source in sources.get(segment.start, ()):
-            before, label = nodes[source][1], segment.labels[0]
-            gain = segment.score + (first[label] if source == 0 else steps[before, label])
-            edges.append(_Edge(source, target, gain, segment.labels))
-    for source in sources.get(n_tokens, ()):
-        gain = 0.0 if source == 0 else float(last[nodes[source][1]])
-        edges.append(_Edge(source, len(nodes) - 1, gain, ()))
-    return _of_edges(sorted(edges, key=lambda edge: edge.source), nodes, n_labels).pruned()
-
-
-def _of_edges(edges: list[_Edge], nodes: list[tuple[int, int]], n_labels: int) -> Lattice:
-    """Edges in the order of their sources."""
-    position = np.array([place for place, _ in nodes])
-    pairs: list[int] = []
+        starting.setdefault(segment.start, []).append(segment)
+    first, targets, gains, begins = [0], [], [], [0]
+    before: list[int] = []
+    after: list[int] = []
     tokens: list[int] = []
-    states: list[int] = []
-    begins = [0]
-    for source, target, _, labels in edges:
-        ends = target == len(nodes) - 1
-        path = [nodes[source][1], *labels, *([n_labels] if ends else [])]
-        pairs += [a * (n_labels + 1) + b for a, b in itertools.pairwise(path)]
-        tokens += range(nodes[source][0], nodes[source][0] + len(path) - 1)
-        states += [*labels, *([-1] if ends else [])]
-        begins.append(len(pairs))
-    columns = [begins, pairs, tokens, [edge.source for edge in edges], [edge.target for edge in edges]]
-    first_step, pair, token, sources, targets = (np.array(column, dtype=np.int64) for column in columns)
-    first = np.searchsorted(sources, np.arange(len(nodes) + 1)).astype(np.int64)
-    graph = Graph(first, targets, np.array([edge.gain for edge in edges], dtype=np.float64))
-    steps = Steps(first_step, pair, token, np.array(states, dtype=np.int32))
-    return Lattice(graph, steps, position, n_labels, n_labels)
+    for place, last in nodes:
+        for segment in starting.get(place, ()):
+            stop = place + len(segment.labels)
+            targets.append(number[stop, int(segment.labels[-1])])
+            gains.append(segment.score + table[last, segment.labels[0]])
+            before += [last, *segment.labels[:-1]]
+            after += segment.labels
+            tokens += range(place, stop)
+            begins.append(len(after))
+        first.append(len(targets))
+    label = np.array(after, dtype=np.int64)
+    pair, state = np.array(before, dtype=np.int64) * size + label, np.where(label < n_labels, label, -1)
+    steps = Steps(np.array(begins), pair, np.array(tokens, dtype=np.int64), state.astype(np.int32))
+    graph = Graph(np.array(first), np.array(targets, dtype=np.int64), np.array(gains, dtype=np.float64))
+    position = np.minimum([place for place, _ in nodes], n_tokens)
+    return Lattice(graph, steps, position, n_labels, n_labels).pruned()
 
 
 def _label_scores(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
     """The scores of labels or steps, 0 if none are given."""
-    scores: Floats = np.zeros(shape) if given is None else np.asarray(given, dtype=np.float64)
+    scores: Floats = np.zeros(shape) if given is None else numbers(name, given)
     if scores.shape != shape:
         raise ScoreError(f"{name} has the shape {scores.shape}; give scores of the shape {shape}")
     if not (scores < np.inf).all():

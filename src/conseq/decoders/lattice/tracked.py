@@ -1,127 +1,110 @@
 """The primitives that a product-state search keeps track of, as arrays for `kernels/product_search.py`.
 
-    program, some of its primitives, length ─→ Primitives.select ─→ Tracked: counters, sums, automata
+    program, some of its primitives, length ─→ Primitives.select ─→ Tracked: sums, automata
 
-Sums share their counters: once the counters of some sums are followed, every other sum over the same
-counters can be settled as well, at no further cost. Where the sums are fewer than their counters, each is
-counted as a whole.
+What is followed are *totals*, of which sums are made: their counters, or the sums as a whole where these are
+fewer. Once the totals of some sums are followed, every other sum of the same totals can be settled as well,
+at no further cost.
 
-Axes: Y labels, J counters of the program, R sums of the program.
+Axes: J counters and R sums of the program, K totals.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
+from conseq.corpus import gathered
+from conseq.dtypes import Bools, Floats, Ints, States
 from conseq.kernels.lattice_dual import FALLS, LIMIT, PENALTY, RISES
 from conseq.kernels.softdd import Effects
 from conseq.kernels.violations import Sums
 from conseq.potentials import Potentials
-from conseq.threads import ForkLock
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class Tracked(NamedTuple):
     """Some primitives of a program, for sequences of one length."""
 
-    counters: Ints  # [R,2]: row of `tables`, row of the program's masks or −1
-    tables: Ints  # [·,(Y+1)²], what each step adds
-    sums: Sums  # over these counters; their limits have the columns of `kernels/lattice_dual.py`
+    totals: Ints  # [J,K], what each count adds to what is followed
+    sums: Sums  # of these; their limits have the columns of `kernels/lattice_dual.py`
     settled: Ints  # which sums of the program these are
     machines: Ints  # [M], which primitives the automata are
-    heads: Ints  # [M,6], see `product_search.Machines`
 
     @property
     def width(self) -> int:
         """Numbers that a product state remembers."""
-        return len(self.counters) + len(self.heads)
+        return self.totals.shape[1] + len(self.machines)
 
 
 class Primitives:
-    """The counters and automata of a program, for searches."""
+    """The sums and automata of a program, for searches."""
 
     @classmethod
     def of(cls, program: Program) -> Primitives:
         """A program's own, made once."""
         if cls not in program.derived:
-            origin = program.origin
-            program.derived[cls] = cls(program) if origin is None else cls.of(origin)._with_penalties(program)
+            if program.origin is None:
+                program.derived[cls] = cls(program)
+            else:  # the same rules at other penalties; what those do not change is shared
+                program.derived[cls] = copy.copy(cls.of(program.origin))
+                program.derived[cls].program = program
         return program.derived[cls]
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.rows, self.terms, self.limits = program.arrays.sums
-        self.row_of_term = np.repeat(np.arange(len(self.limits)), np.diff(self.rows))
-        self.tables, self.mask_of = _counter_tables(program)
-        self.matters = program.is_nonlocal[: len(self.limits)]
-        weights = self.terms[:, 0]
-        self.rises, self.falls = self._any_term(weights > 0), self._any_term(weights < 0)
-        self.is_masked = self._any_term(self.mask_of[self.terms[:, 1]] >= 0)
-        self.form_of, self.sign_of, self.forms = self._forms()
-        self.heads, self.least = _heads(program)
+        linears = [c.primitive for c in program.charges if isinstance(c.primitive, Linear)]
+        rows, terms, self.limits = program.arrays.sums
+        self.counters = _Basis(rows, terms, len(program.counter_list))
+        self.wholes = _Basis(np.arange(len(linears) + 1), _wholes(linears), len(linears))
+        signs = [{weight > 0 for weight, _ in linear.terms} for linear in linears]
+        self.rises = np.array([True in sign for sign in signs], dtype=bool)
+        self.falls = np.array([False in sign for sign in signs], dtype=bool)
+        self.is_masked = np.array([bool(linear.tests) for linear in linears], dtype=bool)
+        least = [np.empty(0), *(automaton.least for automaton in program.automaton_list)]
+        begins = np.cumsum([len(part) for part in least])[:-1]
+        self.heads = np.column_stack([program.arrays.automata.machines, begins]).astype(np.int64)  # [M,6]
+        self.least = np.concatenate(least)  # what each state of the automata will still be charged at least
         self._effects: dict[bytes, Effects] = {}
 
-    def _with_penalties(self, program: Program) -> Primitives:
-        """The primitives of the same rules at other penalties; what penalties do not change is shared."""
-        other = copy.copy(self)
-        other.program = program
-        other.matters = program.is_nonlocal[: len(self.limits)]
-        vars(other).pop("ceilings", None)
-        return other
+    @property
+    def matters(self) -> Bools:
+        """Which sums the scores do not charge step by step, [R]."""
+        return self.program.is_nonlocal[: len(self.limits)]
 
     def select(self, primitives: Sequence[int], length: int) -> Tracked:
         """These primitives for a sequence of `length` tokens."""
         chosen = np.asarray(primitives, dtype=np.int64)
-        n_linear = self.program.n_linear
-        sums, machines = chosen[chosen < n_linear], chosen[chosen >= n_linear]
         is_chosen = np.zeros(len(self.limits), dtype=bool)
-        is_chosen[sums] = True
+        is_chosen[chosen[chosen < len(self.limits)]] = True
         matter = self.matters | is_chosen  # local ones may be asked for where no potentials charge them
-        used = np.unique(self.terms[is_chosen[self.row_of_term], 1])
-        forms = np.unique(self.form_of[sums])
-        if len(forms) < len(used) and not self.is_masked[sums].any():
-            counters, rows, terms, settled = self._whole(forms, matter)
+        counters, wholes = (basis.totals_of(is_chosen) for basis in (self.counters, self.wholes))
+        if wholes.sum() < counters.sum():
+            settled, rows, terms = self.wholes.made_of(wholes, matter)
+            of_whole = wholes[self.counters.sum_of_term]
+            whole = (np.cumsum(wholes) - 1)[self.counters.sum_of_term[of_whole]]
+            weight, counter = self.counters.terms[of_whole].T
         else:
-            counters, rows, terms, settled = self._counted(used, matter)
-        limits, heads = self._limits(settled, length), self.heads[machines - n_linear]
-        return Tracked(counters, self.tables.rows, Sums(rows, terms, limits), settled, machines, heads)
-
-    def _counted(self, counters: Ints, matter: Bools) -> tuple[Ints, ...]:
-        """The counters; rows, terms and numbers of all sums that they settle."""
-        position = np.full(len(self.mask_of), -1, dtype=np.int64)
-        position[counters] = np.arange(len(counters))
-        known = ~self._any_term(position[self.terms[:, 1]] < 0) & matter
-        inside, settled = known[self.row_of_term], np.flatnonzero(known)
-        terms = np.stack([self.terms[inside, 0], position[self.terms[inside, 1]]], axis=1)
-        rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[settled])])
-        return np.stack([counters, self.mask_of[counters]], axis=1), rows, terms, settled
-
-    def _whole(self, forms: Ints, matter: Bools) -> tuple[Ints, ...]:
-        """The same where each form is counted as a whole."""
-        settled = np.flatnonzero(np.isin(self.form_of, forms) & matter & ~self.is_masked)
-        terms = np.stack([self.sign_of[settled], np.searchsorted(forms, self.form_of[settled])], axis=1)
-        places = [[self.tables.place(f, self.forms[f]), -1] for f in forms.tolist()]
-        return np.array(places), np.arange(len(settled) + 1), terms, settled
+            settled, rows, terms = self.counters.made_of(counters, matter)
+            counter, whole, weight = np.flatnonzero(counters), np.arange(counters.sum()), 1
+        totals = np.zeros((len(counters), min(wholes.sum(), counters.sum())), dtype=np.int64)
+        np.add.at(totals, (counter, whole), weight)
+        limits = np.zeros((len(settled), 5))
+        limits[:, LIMIT] = self.all_limits(length)[settled]
+        limits[:, PENALTY] = self.program.penalties[settled]
+        limits[:, RISES], limits[:, FALLS] = self.rises[settled], self.falls[settled]
+        machines = chosen[chosen >= len(self.limits)]
+        return Tracked(totals, Sums(rows, terms, limits), settled, machines)
 
     def all_limits(self, length: int) -> Floats:
         """The limits of all sums for a sequence of `length` tokens, [R]."""
         return np.round(self.limits[:, 0] + self.limits[:, 1] * length, 9)
 
-    @cached_property
-    def no_multipliers(self) -> Floats:
-        return np.zeros(len(self.limits))
-
-    @cached_property
+    @property
     def ceilings(self) -> Floats:
         """How far multipliers may rise: to the penalty of a sum that looks at no tokens; 0 for others,
         [R]."""
@@ -134,75 +117,44 @@ class Primitives:
         which lets most counters be a bias alone.
         """
         possible = _possible(potentials)
-        key = possible.tobytes() + (b"" if potentials.label_of is None else potentials.label_of.tobytes())
+        key = possible.tobytes() + potentials.state_labels.tobytes()
         if key not in self._effects:
-            self._effects[key] = _effects(self.program, potentials.label_of, possible)
+            self._effects[key] = _effects(self.program, potentials.state_labels, possible)
         return self._effects[key]
 
-    def _limits(self, settled: Ints, length: int) -> Floats:
-        """The columns LIMIT, PENALTY, MULTIPLIER (0), RISES, FALLS of sums, [·,5]."""
-        limits = np.zeros((len(settled), 5))
-        limits[:, LIMIT] = self.all_limits(length)[settled]
-        limits[:, PENALTY] = self.program.penalties[settled]
-        limits[:, RISES], limits[:, FALLS] = self.rises[settled], self.falls[settled]
-        return limits
 
-    def _any_term(self, holds: Bools) -> Bools:
-        """Whether something holds of any term of each sum, [R]."""
-        return np.bincount(self.row_of_term[holds], minlength=len(self.limits)) > 0
+class _Basis:
+    """Totals of which all sums are made, by terms (coefficient, number of the total)."""
 
-    def _forms(self) -> tuple[Ints, Ints, list[tuple[tuple[int, int], ...]]]:
-        """Which sums add up the same counters: the number of each sum's form, its sign, and the forms."""
-        numbers: dict[tuple[tuple[int, int], ...], int] = {}
-        form_of, sign_of = np.ones((2, len(self.limits)), dtype=np.int64)
-        terms = self.terms.tolist()
-        for r, (a, b) in enumerate(zip(self.rows[:-1].tolist(), self.rows[1:].tolist(), strict=True)):
-            form = sorted((counter, weight) for weight, counter in terms[a:b])
-            if form and form[0][1] < 0:
-                sign_of[r], form = -1, [(counter, -weight) for counter, weight in form]
-            form_of[r] = numbers.setdefault(tuple(form), len(numbers))
-        return form_of, sign_of, list(numbers)
+    def __init__(self, rows: Ints, terms: Ints, size: int) -> None:
+        self.rows, self.terms, self.size = rows, terms, size
+        self.sum_of_term = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
 
+    def totals_of(self, is_chosen: Bools) -> Bools:
+        """Those that the chosen sums are made of."""
+        found = np.zeros(self.size, dtype=bool)
+        found[self.terms[is_chosen[self.sum_of_term], 1]] = True
+        return found
 
-class Tables:
-    """What each step adds to each counter, and to each whole sum that was asked for, rows[·,(Y+1)²]."""
-
-    _lock: ClassVar[ForkLock] = ForkLock()
-
-    def __init__(self, counters: Ints) -> None:
-        self.rows = counters
-        self.used = len(counters)
-        self.places: dict[int, int] = {}
-
-    def place(self, form: int, terms: Sequence[tuple[int, int]]) -> int:
-        """Where the table of a whole sum stands; it is made when first asked for."""
-        with self._lock:
-            if form not in self.places:
-                if self.used == len(self.rows):
-                    self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
-                for counter, weight in terms:
-                    self.rows[self.used] += weight * self.rows[counter]
-                self.places[form] = self.used
-                self.used += 1
-            return self.places[form]
+    def made_of(self, totals: Bools, among: Bools) -> tuple[Ints, Ints, Ints]:
+        """The sums, among some, that are made of these totals alone; rows and terms of them."""
+        is_made = among.copy()
+        is_made[self.sum_of_term[~totals[self.terms[:, 1]]]] = False
+        sums = np.flatnonzero(is_made)
+        rows, places = gathered(self.rows, sums)
+        terms = self.terms[places]
+        terms[:, 1] = (np.cumsum(totals) - 1)[terms[:, 1]]
+        return sums, rows, terms
 
 
-def _counter_tables(program: Program) -> tuple[Tables, Ints]:
-    """What each step adds to each counter, [J,(Y+1)²], and the mask of each counter or −1, [J]."""
-    size = (len(program.schema) + 1) ** 2
-    counters = program.counter_list
-    tables = np.array([c.table.ravel() for c in counters], dtype=np.int64).reshape(len(counters), size)
-    tests = list(dict.fromkeys(c.test for c in counters if c.test is not None))
-    masks = [-1 if c.test is None else tests.index(c.test) for c in counters]
-    return Tables(tables), np.array(masks, dtype=np.int64)
-
-
-def _heads(program: Program) -> tuple[Ints, Floats]:
-    """Heads [M,6] of the automata, and the least that each of their states will still be charged."""
-    least = [np.empty(0), *(automaton.least for automaton in program.automaton_list)]
-    begins = np.cumsum([len(part) for part in least])[:-1]
-    heads = np.column_stack([program.arrays.automata.machines, begins]).astype(np.int64)
-    return heads, np.concatenate(least)
+def _wholes(linears: Sequence[Linear]) -> Ints:
+    """For each sum 1 or −1 and the first sum that adds up the same counters, or takes off what it adds up."""
+    known: dict[frozenset[tuple[int, int]], int] = {}
+    found = np.ones((len(linears), 2), dtype=np.int64)
+    for r, linear in enumerate(linears):
+        terms, negative = (frozenset((s * w, id(c)) for w, c in linear.terms) for s in (1, -1))
+        found[r] = (-1, known[negative]) if negative in known else (1, known.setdefault(terms, r))
+    return found
 
 
 def _possible(potentials: Potentials) -> Bools:
@@ -215,9 +167,9 @@ def _possible(potentials: Potentials) -> Bools:
     return possible
 
 
-def _effects(program: Program, label_of: NDArray[np.int32] | None, possible: Bools) -> Effects:
+def _effects(program: Program, label_of: States, possible: Bools) -> Effects:
     size = len(possible) - 1
-    rows = np.append(np.arange(size) if label_of is None else label_of, len(program.schema))
+    rows = np.append(label_of, len(program.schema))
     into = possible[:, :-1]
     bias = np.zeros((len(program.counter_list), size))
     first, steps, amounts = [0], [np.empty(0, dtype=np.int64)], [np.empty(0)]

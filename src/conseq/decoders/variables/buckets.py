@@ -16,21 +16,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Scope = tuple[int, ...]
+from conseq.decoders.base import NO_LIMITS, Limits
+from conseq.dtypes import Floats, Ints
+
+CELL = 20
+"""Bytes for a cell of a table and its copies."""
+MOST_CELLS = 100_000
+"""Cells of a table that elimination makes, unless the limit of states is lower. More cells, better bounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Weights of the values of some variables; the axes are in the order of the scope, which rises."""
+    """Weights of the values of some variables, an axis for each."""
 
-    scope: Scope
+    scope: tuple[Any, ...]
     weights: Floats
 
 
@@ -39,106 +45,105 @@ class Buckets:
     """The variables in the order of search, with the tables that bound it."""
 
     bound: float
-    order: list[int]  # [V], the variable at each place of the search
+    order: list[Any]  # [V], the variable at each place of the search
     tables: list[list[Table]]  # [V], over places; the last axis is the value there, and what it gives up ≤ 0
 
     @classmethod
     def of(
-        cls, sizes: Sequence[int], tables: Iterable[Table], most_cells: float, until: float = math.inf
+        cls, sizes: Mapping[Any, int], tables: Sequence[Table], limits: Limits = NO_LIMITS
     ) -> Buckets | None:
-        """Eliminate all variables; tables of more than `most_cells` are made only if they were given.
+        """Eliminate all variables; None if the limits of seconds or of memory do not suffice.
 
-        None if the clock (`time.perf_counter`) passes `until` before all are.
+        Tables of more than `limits.states` cells are made only if they were given.
         """
-        given = list(tables)
-        order = elimination_order(sizes, [table.scope for table in given])[::-1]
+        until, room = time.perf_counter() + limits.seconds, limits.room(CELL, 0.75)
+        order = elimination_order(sizes, [table.scope for table in tables], until)[::-1]
         place = {variable: p for p, variable in enumerate(order)}
-        waiting: list[list[Table]] = [[] for _ in order]
-        bound = 0.0
-        for table in given:
-            bound += _put(waiting, _renamed(table, place))
+        waiting: dict[int, list[Table]] = defaultdict(list)  # by the last place of their scope, −1 for none
+        for table in tables:
+            places = [place[v] for v in table.scope]
+            moved = table.weights.transpose(sorted(range(len(places)), key=places.__getitem__))
+            waiting[max(places, default=-1)].append(Table(tuple(sorted(places)), moved))
         kept: list[list[Table]] = [[] for _ in order]
         for p in range(len(order) - 1, -1, -1):
-            if time.perf_counter() > until:
+            if time.perf_counter() > until or room < 0:
                 return None
-            parts = [_sum(group, p) for group in _groups(waiting[p], most_cells)] or [
-                Table((p,), np.zeros(sizes[order[p]]))
-            ]
-            for part in _matched(parts):
+            alone = Table((p,), np.zeros(sizes[order[p]]))
+            for part in _matched(_sums(waiting.pop(p, [alone]), min(limits.states, MOST_CELLS))):
                 message = part.weights.max(axis=-1)
-                bound += _put(waiting, Table(part.scope[:-1], message))
-                kept[p].append(Table(part.scope, _difference(part.weights, message)))
-            waiting[p] = []
-        return cls(bound, order, kept)
+                waiting[max(part.scope[:-1], default=-1)].append(Table(part.scope[:-1], message))
+                most = np.where(message > -np.inf, message, 0.0)  # −inf − (−inf) would be no number
+                kept[p].append(Table(part.scope, part.weights - most[..., None]))
+                room -= part.weights.size
+        return cls(sum(float(table.weights) for table in waiting[-1]), order, kept)
+
+    def arrays(self) -> tuple[tuple[Ints | Floats, ...], tuple[Ints | Floats, ...]]:
+        """The tables and the frame of `kernels/branch.py`."""
+        tables = [table for bucket in self.tables for table in bucket]
+        sizes = [bucket[0].weights.shape[-1] for bucket in self.tables]
+        scores = np.full((len(sizes), max(sizes)), -np.inf)
+        scores[0, : sizes[0]] = self.bound + sum(table.weights for table in self.tables[0])
+        flat = (
+            np.array(sizes, dtype=np.int64),
+            _starts(len(bucket) for bucket in self.tables),
+            _starts(table.weights.size for table in tables),
+            _starts(len(table.scope) - 1 for table in tables),
+            np.array([p for table in tables for p in table.scope[:-1]], dtype=np.int64),
+            np.concatenate([table.weights.reshape(-1) for table in tables]),
+        )
+        return flat, (np.zeros(len(sizes), dtype=np.int64), scores, np.zeros(2, dtype=np.int64))
 
 
-def elimination_order(sizes: Sequence[int], scopes: Iterable[Scope]) -> list[int]:
-    """Which variable to eliminate first, second, …: always one whose bucket is smallest.
+def elimination_order(
+    sizes: Mapping[Any, int], scopes: Iterable[Iterable[Any]], until: float = math.inf
+) -> list[Any]:
+    """Which variable to eliminate first, second, …: always one whose bucket is smallest, until time is up.
 
-    >>> elimination_order([2, 2, 2], [(0, 1), (1, 2)])
-    [0, 1, 2]
+    >>> elimination_order({"x": 2, "y": 2, "z": 2}, [("x", "y"), ("y", "z")])
+    ['x', 'y', 'z']
     """
-    near: list[set[int]] = [set() for _ in sizes]
+    near = {v: {v} for v in sizes}
     for scope in scopes:
         for v in scope:
             near[v].update(scope)
-    for v, others in enumerate(near):
-        others.discard(v)
-    logs = [math.log(max(1, size)) for size in sizes]
-    cost = {v: logs[v] + sum(logs[u] for u in near[v]) for v in range(len(sizes))}
-    order = []
+    logs = {v: math.log(size) for v, size in sizes.items()}
+    cost = {v: math.fsum(logs[u] for u in others) for v, others in near.items()}
+    order: list[Any] = []
     while cost:
-        v = min(cost, key=lambda u: (cost[u], u))
+        if time.perf_counter() > until:
+            return [*order, *cost]
+        v = min(cost, key=cost.__getitem__)
         del cost[v]
         order.append(v)
-        for u in near[v]:
-            near[u] |= near[v]
-            near[u] -= {u, v}
-        for u in near[v]:
-            cost[u] = logs[u] + sum(logs[w] for w in near[u])
+        others = near.pop(v) - {v}
+        for u in others:
+            near[u] |= others
+            near[u].discard(v)
+        for u in others:
+            cost[u] = math.fsum(logs[w] for w in near[u])
     return order
 
 
-def _renamed(table: Table, place: dict[int, int]) -> Table:
-    """The table with places instead of variables, the axes in rising order."""
-    places = [place[v] for v in table.scope]
-    axes = sorted(range(len(places)), key=places.__getitem__)
-    return Table(tuple(places[a] for a in axes), np.transpose(table.weights, axes))
-
-
-def _put(waiting: list[list[Table]], table: Table) -> float:
-    """Into the bucket of its last variable; the weight of a table that has none."""
-    if table.scope:
-        waiting[table.scope[-1]].append(table)
-        return 0.0
-    return float(table.weights)
-
-
-def _groups(tables: list[Table], most_cells: float) -> list[list[Table]]:
-    """Tables to add up, the largest first; each group has at most `most_cells` cells, or is one table."""
-    groups: list[list[Table]] = []
-    lengths: list[dict[int, int]] = []
+def _sums(tables: list[Table], most_cells: float) -> list[Table]:
+    """The tables added up, the largest first; a sum has at most `most_cells` cells, or those of a table."""
+    groups: list[tuple[dict[int, int], list[Table]]] = []
     for table in sorted(tables, key=lambda t: (-t.weights.size, t.scope)):
-        mine = dict(zip(table.scope, table.weights.shape, strict=True))
-        for group, theirs in zip(groups, lengths, strict=True):
-            if mine.keys() <= theirs.keys() or math.prod((theirs | mine).values()) <= most_cells:
+        own = dict(zip(table.scope, table.weights.shape, strict=True))
+        for lengths, group in groups:
+            if own.keys() <= lengths.keys() or math.prod((lengths | own).values()) <= most_cells:
+                lengths.update(own)
                 group.append(table)
-                theirs.update(mine)
                 break
         else:
-            groups.append([table])
-            lengths.append(mine)
-    return groups
-
-
-def _sum(group: list[Table], last: int) -> Table:
-    """The sum of tables over all their variables, `last` being the last axis."""
-    lengths = {v: n for table in group for v, n in zip(table.scope, table.weights.shape, strict=True)}
-    scope = tuple(sorted(lengths))
-    total = np.zeros([lengths[v] for v in scope])
-    for table in group:
-        total += table.weights.reshape([lengths[v] if v in table.scope else 1 for v in scope])
-    return Table(scope, total)
+            groups.append((own, [table]))
+    sums = []
+    for lengths, group in groups:
+        scope = sorted(lengths)
+        total = np.zeros([lengths[v] for v in scope])
+        for table in group:
+            total += table.weights.reshape([lengths[v] if v in table.scope else 1 for v in scope])
+        sums.append(Table(tuple(scope), total))
+    return sums
 
 
 def _matched(parts: list[Table]) -> list[Table]:
@@ -153,6 +158,5 @@ def _matched(parts: list[Table]) -> list[Table]:
     ]
 
 
-def _difference(weights: Floats, most: Floats) -> Floats:
-    """weights − most along the last axis, −inf where the most is −inf."""
-    return weights - np.where(most > -np.inf, most, 0.0)[..., None]
+def _starts(lengths: Iterable[int]) -> Ints:
+    return np.append(0, np.cumsum(list(lengths))).astype(np.int64)

@@ -12,25 +12,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.buckets import Buckets, Table
+from conseq.dtypes import Floats, Ints
 from conseq.errors import ScoreError
 from conseq.kernels import branch
+from conseq.potentials import numbers
 from conseq.problem import Certificate
-
-Ints = NDArray[np.int64]
 
 NODES_AT_ONCE = 20_000
 """Nodes of the search between two looks at the clock."""
-MOST_CELLS = 100_000
-"""Cells of a table that elimination makes, unless the limit of states is lower. More cells, better bounds."""
+
+Places = dict[Any, int]
+"""A number for each variable: which of its values, or how many it has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,6 @@ class WCSP:
         named = dict(domains) if isinstance(domains, Mapping) else dict(enumerate(domains))
         self.domains: dict[Any, Sequence[Any]] = {name: _values(name, given) for name, given in named.items()}
         self.tables: list[Table] = []
-        self._number = {name: v for v, name in enumerate(self.domains)}
 
     @property
     def sizes(self) -> list[int]:
@@ -74,17 +73,17 @@ class WCSP:
         to weights (0 for those that it lacks). Gives the problem back."""
         names = tuple(scope)
         for name in names:
-            if name not in self._number:
+            if name not in self.domains:
                 raise ScoreError(f"there is no variable {name!r}; the variables are {_listed(self.domains)}")
         if len(set(names)) < len(names):
             raise ScoreError(f"the scope {names} names a variable twice; name each once")
-        weights = self._weights(names, table)
-        self.tables.append(Table(tuple(self._number[name] for name in names), weights))
+        self.tables.append(Table(names, self._weights(names, table)))
         return self
 
     def score(self, choice: ArrayLike) -> float:
         """The weight of an assignment, given as the places of the values in their domains, [V]."""
-        return _score(self.tables, np.asarray(choice, dtype=np.int64))
+        places = np.asarray(choice, dtype=np.int64).tolist()
+        return _score(self.tables, dict(zip(self.domains, places, strict=True)))
 
     def solve(self, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None) -> Solution:
         """The assignment of the largest weight.
@@ -93,152 +92,102 @@ class WCSP:
         hint     an assignment (places of values, [V]) that may be good
         """
         begun = time.perf_counter()
-        given = None if hint is None else self._checked(hint)
-        choice, bound, nodes = np.zeros(len(self.domains), dtype=np.int64), 0.0, 0
-        found = True
-        for variables in _components(self.sizes, self.tables):
-            part = _Part(self, variables, limits.states, begun + limits.seconds)
-            best, most, more = part.solve(limits.nodes - nodes, given)
-            nodes += more
-            bound += most
-            found = found and best is not None
-            if best is not None:
-                choice[variables] = best
-            if most == -np.inf:
+        hinted = {} if hint is None else self._checked(hint)
+        found: Places = {}
+        bound, nodes = float(sum(float(table.weights) for table in self.tables if not table.scope)), 0
+        for sizes, tables in self._parts():
+            rest = replace(limits.after(time.perf_counter() - begun), nodes=limits.nodes - nodes)
+            best, most, more = _solve(sizes, tables, hinted, rest)
+            found.update(best)
+            bound, nodes = bound + most, nodes + more
+            if bound == -np.inf:
                 break
-        constant = sum(float(table.weights) for table in self.tables if not table.scope)
-        return self._solution(choice if found else None, bound + constant, nodes, begun, given)
-
-    def _solution(
-        self, choice: Ints | None, bound: float, nodes: int, begun: float, hint: Ints | None
-    ) -> Solution:
-        offers = [(self.score(x), x) for x in (choice, hint) if x is not None]
-        score, best = max(offers, key=lambda offer: offer[0], default=(-np.inf, None))
-        if score == -np.inf:
-            best = None
+        whole = [places for places in (found, hinted) if len(places) == len(self.domains)]
+        offers = [(_score(self.tables, places), places) for places in whole]
+        score, winner = max(offers, key=lambda offer: offer[0], default=(-np.inf, found))
         seconds = time.perf_counter() - begun
-        certificate = Certificate.of(None if best is None else score, bound, nodes, seconds)
-        return Solution(None if best is None else self._named(best), best, score, certificate)
+        if score == -np.inf:
+            return Solution(None, None, score, Certificate.of(None, bound, nodes, seconds))
+        assignment = {name: values[winner[name]] for name, values in self.domains.items()}
+        choice = np.array([winner[name] for name in self.domains], dtype=np.int64)
+        return Solution(assignment, choice, score, Certificate.of(score, bound, nodes, seconds))
 
-    def _checked(self, hint: ArrayLike) -> Ints:
+    def _parts(self) -> Iterable[tuple[Places, list[Table]]]:
+        """The variables with their sizes, and the tables, in parts that no table connects."""
+        group = {name: [name] for name in self.domains}
+        for table in self.tables:
+            for name in table.scope[1:]:
+                one, other = group[table.scope[0]], group[name]
+                if one is not other:
+                    one.extend(other)
+                    group.update(dict.fromkeys(other, one))
+        parts: dict[int, tuple[Places, list[Table]]] = {}
+        for name, members in group.items():
+            parts.setdefault(id(members), ({}, []))[0][name] = len(self.domains[name])
+        for table in self.tables:
+            if table.scope:
+                parts[id(group[table.scope[0]])][1].append(table)
+        return parts.values()
+
+    def _checked(self, hint: ArrayLike) -> Places:
         given = np.asarray(hint, dtype=np.int64)
         if given.shape != (len(self.domains),):
             raise ScoreError(f"the hint has the shape {given.shape}; give the place of a value per variable")
-        for name, size, i in zip(self.domains, self.sizes, given.tolist(), strict=True):
-            if not 0 <= i < size:
-                raise ScoreError(f"the hint has value {i} for variable {name}; give 0 to {size - 1}")
-        return given
+        places = dict(zip(self.domains, given.tolist(), strict=True))
+        for name, i in places.items():
+            if not 0 <= i < len(self.domains[name]):
+                last = len(self.domains[name]) - 1
+                raise ScoreError(f"the hint has value {i} for variable {name}; give 0 to {last}")
+        return places
 
-    def _named(self, choice: Ints) -> dict[Any, Any]:
-        pairs = zip(self.domains.items(), choice.tolist(), strict=True)
-        return {name: values[i] for (name, values), i in pairs}
-
-    def _weights(self, names: tuple[Any, ...], table: Any) -> NDArray[np.float64]:
-        domains = [self.domains[name] for name in names]
+    def _weights(self, names: tuple[Any, ...], table: Any) -> Floats:
+        what, domains = f"the table over {_listed(names)}", [self.domains[name] for name in names]
+        shape = tuple(map(len, domains))
+        weights = np.zeros(shape)
         if isinstance(table, Mapping):
-            table = _filled(names, domains, table)
-        try:
-            weights = np.array(table, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ScoreError(f"the table over {_listed(names)} is not an array of numbers: {error}") from None
-        if weights.shape != tuple(map(len, domains)):
+            for values, weight in table.items():
+                key = values if isinstance(values, tuple) else (values,)
+                try:
+                    place = tuple(domain.index(v) for domain, v in zip(domains, key, strict=True))
+                except ValueError:
+                    raise ScoreError(f"{what} has a weight for {key}, which cannot be") from None
+                weights[place] = weight
+        else:
+            weights = np.array(numbers(what, table))
+        if weights.shape != shape:
             raise ScoreError(
-                f"the table over {_listed(names)} has the shape {weights.shape}; "
-                f"give {tuple(map(len, domains))}, a number for each combination of values"
+                f"{what} has the shape {weights.shape}; give {shape}, a number for each combination of values"
             )
         if (np.isnan(weights) | (weights == np.inf)).any():
             raise ScoreError(
-                f"the table over {_listed(names)} has a weight that is +inf or not a number; "
+                f"{what} has a weight that is +inf or not a number; "
                 "give numbers, or -inf for what is forbidden"
             )
         return weights
 
 
-class _Part:
-    """Variables that tables connect, and the search for their best values."""
-
-    def __init__(self, problem: WCSP, variables: list[int], most_states: float, until: float) -> None:
-        number = {v: i for i, v in enumerate(variables)}
-        self.variables = variables
-        self.sizes = [problem.sizes[v] for v in variables]
-        self.tables = [
-            Table(tuple(number[v] for v in table.scope), table.weights)
-            for table in problem.tables
-            if table.scope and table.scope[0] in number
-        ]
-        self.until = until
-        self.buckets = Buckets.of(self.sizes, self.tables, min(most_states, MOST_CELLS), until)
-
-    def solve(self, nodes: float, hint: Ints | None) -> tuple[Ints | None, float, int]:
-        """The places of the best values, an upper bound, and the nodes of the search."""
-        buckets = self.buckets
-        if buckets is None:  # there was no time
-            return None, float(sum(table.weights.max() for table in self.tables)), 0
-        if buckets.bound == -np.inf:
-            return None, -np.inf, 0
-        problem, frame = _arrays(buckets, self.sizes)
-        best, found = np.array([-np.inf]), np.full(len(self.sizes), -1, dtype=np.int64)
-        if hint is not None:
-            found[:] = hint[self.variables][buckets.order]
-            best[0] = _score(self.tables, hint[self.variables])
-        branch.enter(problem, frame, 0, buckets.bound)
-        done, at = False, frame[-1]
-        while not done and at[branch.NODES] < nodes and time.perf_counter() < self.until:
-            done = branch.search(problem, frame, best, found, min(nodes, at[branch.NODES] + NODES_AT_ONCE))
-        bound = max(float(best[0]), -np.inf if done else branch.open_bound(frame, problem[0]))
-        if best[0] == -np.inf:
-            return None, bound, int(at[branch.NODES])
-        choice = np.empty(len(self.sizes), dtype=np.int64)
-        choice[buckets.order] = found
-        return choice, bound, int(at[branch.NODES])
+def _solve(sizes: Places, tables: list[Table], hint: Places, limits: Limits) -> tuple[Places, float, int]:
+    """The best values of variables that tables connect (or none), an upper bound, and the nodes of the
+    search."""
+    until = time.perf_counter() + limits.seconds
+    buckets = Buckets.of(sizes, tables, limits)
+    if buckets is None:  # there was no time or no room
+        return {}, float(sum(table.weights.max() for table in tables)), 0
+    flat, frame = buckets.arrays()
+    best, found = np.array([-np.inf]), np.full(len(sizes), -1, dtype=np.int64)
+    if hint:
+        best[0], found[:] = _score(tables, hint), [hint[v] for v in buckets.order]
+    done, at = False, frame[-1]
+    while not done and at[branch.NODES] < limits.nodes and time.perf_counter() < until:
+        nodes = min(limits.nodes, at[branch.NODES] + NODES_AT_ONCE)
+        done = branch.search(flat, frame, best, found, nodes)
+    bound = max(float(best[0]), branch.open_bound(frame))
+    places = dict(zip(buckets.order, found.tolist(), strict=True)) if best[0] > -np.inf else {}
+    return places, bound, int(at[branch.NODES])
 
 
-def _score(tables: list[Table], choice: Ints) -> float:
-    values = choice.tolist()
-    return float(sum(table.weights[tuple(values[v] for v in table.scope)] for table in tables))
-
-
-def _arrays(buckets: Buckets, sizes: list[int]) -> tuple[tuple[NDArray, ...], tuple[NDArray, ...]]:
-    """The problem and the frame of `kernels/branch.py`."""
-    tables = [table for bucket in buckets.tables for table in bucket]
-    lengths = [len(table.scope) - 1 for table in tables]
-    parents = [v for table in tables for v in table.scope[:-1]]
-    cells = [np.ascontiguousarray(table.weights) for table in tables]
-    strides = [step // table.itemsize for table in cells for step in table.strides[:-1]]
-    problem = (
-        np.array([sizes[v] for v in buckets.order], dtype=np.int64),
-        _starts([len(bucket) for bucket in buckets.tables]),
-        _starts([table.size for table in cells])[:-1],
-        _starts(lengths),
-        np.array(parents, dtype=np.int64),
-        np.array(strides, dtype=np.int64),
-        np.concatenate([table.reshape(-1) for table in cells]),
-    )
-    shape = len(sizes), max(sizes)
-    frame = (
-        np.zeros(shape[0], dtype=np.int64),
-        np.full(shape, -np.inf),
-        np.zeros(shape, dtype=np.int64),
-        np.zeros(shape[0], dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-    )
-    return problem, frame
-
-
-def _starts(lengths: list[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _components(sizes: list[int], tables: list[Table]) -> list[list[int]]:
-    """The variables in groups that no table connects."""
-    group = {v: [v] for v in range(len(sizes))}
-    for table in tables:
-        for v in table.scope[1:]:
-            one, other = group[table.scope[0]], group[v]
-            if one is not other:
-                one.extend(other)
-                group.update(dict.fromkeys(other, one))
-    return [sorted(members) for members in {id(members): members for members in group.values()}.values()]
+def _score(tables: list[Table], places: Places) -> float:
+    return float(sum(table.weights[tuple(places[v] for v in table.scope)] for table in tables))
 
 
 def _values(name: Any, given: Any) -> Sequence[Any]:
@@ -248,19 +197,6 @@ def _values(name: Any, given: Any) -> Sequence[Any]:
     if len(set(values)) < len(values):
         raise ScoreError(f"variable {name!r} has a value twice; list each once")
     return values
-
-
-def _filled(
-    names: tuple[Any, ...], domains: list[Sequence[Any]], table: Mapping[tuple[Any, ...], float]
-) -> list[float] | NDArray:
-    known = {values: i for i, values in enumerate(product(*domains))}
-    weights = np.zeros(len(known))
-    for values, weight in table.items():
-        key = values if isinstance(values, tuple) else (values,)
-        if key not in known:
-            raise ScoreError(f"the table over {_listed(names)} has a weight for {key}, which cannot be")
-        weights[known[key]] = weight
-    return weights.reshape([len(domain) for domain in domains])
 
 
 def _listed(names: Iterable[Any]) -> str:

@@ -13,13 +13,4 @@ from conseq.models.memory.learner import MemoryLearner
 from conseq.models.memory.measure import DISTANCES
 from conseq.models.memory.weights import WEIGHTS
 
-__all__ = [
-    "ALGORITHMS",
-    "DISTANCES",
-    "VOTING",
-    "WEIGHTS",
-    "Classified",
-    "Found",
-    "Memory",
-    "MemoryLearner",
-]
+__all__ = ["ALGORITHMS", "DISTANCES", "VOTING", "WEIGHTS", "Classified", "Found", "Memory", "MemoryLearner"]

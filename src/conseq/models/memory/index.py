@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.archive import Archive
 from conseq.corpus import gathered
 from conseq.errors import ConseqError, DataError
 from conseq.kernels import neighbours, voting
 from conseq.kernels.instances import Tree, build_tree
-from conseq.kernels.neighbours import Measure
-from conseq.kernels.voting import Ballot
+from conseq.kernels.neighbours import Measure, Search
+from conseq.kernels.voting import Ballot, Known
 from conseq.models.memory.measure import DISTANCES, alike, asking, by_classes, measure_of, tabulated
 from conseq.models.memory.weights import WEIGHTS, Table, binned
 from conseq.options import NeighbourOptions
@@ -40,6 +41,11 @@ VOTING = {
 ALGORITHMS = ("ib1", "igtree")
 """Exact search for the nearest instances; those that match the longest in the order of weights."""
 
+TINY, MOST = 1e-30, 2**53
+"""The least share or scale, and the most instances, that a file may have."""
+
+NOTHING = Known(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
+
 CHUNKS = 4
 """Pieces of work per thread."""
 
@@ -52,9 +58,8 @@ def resolved(options: NeighbourOptions, n_features: int) -> NeighbourOptions:
         raise ConseqError(f"{len(distance)} distances for {n_features} features; give one, or one for each")
     for name in distance:
         _check_known("distance", name, DISTANCES)
-    _check_known("weights", options.weights, WEIGHTS)
-    _check_known("voting", options.voting, VOTING)
-    _check_known("algorithm", options.algorithm, ALGORITHMS)
+    for option, known in (("weights", WEIGHTS), ("voting", VOTING), ("algorithm", ALGORITHMS)):
+        _check_known(option, getattr(options, option), known)
     return replace(
         options,
         distance=distance,
@@ -90,12 +95,10 @@ class Classified:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The distinct rows nearest to each distinct query: those of the i-th stand at bounds[i]:bounds[i+1]."""
+    """The distinct rows nearest to each distinct query."""
 
     place: NDArray[np.int64]  # [M] which of the distinct queries each one is
-    bounds: NDArray[np.int64]
-    row: NDArray[np.int32]
-    distance: NDArray[np.float64]  # ascending for each query
+    known: Known
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,34 +181,24 @@ class Memory:
     ) -> Classified:
         """Ids are those of training, −1 for values that were not seen there."""
         queries, given, place = self._queries(ids, numbers)
-        searched = self.options.algorithm != "igtree"
-        asked = asking(self.measure, queries, given, threads) if searched else None
+        if self.options.algorithm == "igtree":
+            return self.recount(longest_matches(self.tree.rows, queries, place), 1, "majority")
+        search, k = self._searches(queries, given, threads), min(self.options.k, len(self.tree.rows))
 
         def work(lo: int, hi: int) -> tuple[NDArray, ...]:
-            if asked is None:
-                return voting.descend(self.tree, self.ballot, queries[lo:hi])
-            space = neighbours.workspace(self.tree, self.measure)
-            own = asked.part(lo, hi), space, self.options.k
-            return voting.classify(self.tree, self.measure, self.ballot, *own)
+            return voting.classify(self.ballot, NOTHING, search(lo, hi), k)
 
-        return self._counted(place, *_joined(work, len(queries), threads))
+        return self._counted(place, _joined(work, len(queries), threads))
 
     def recount(self, found: Found, k: int, way: str) -> Classified:
         """The same from what `search` found with k + 1 distances or more, for any such k and way to vote."""
         ballot = self.ballot._replace(kind=VOTING[way])
-        return self._counted(found.place, *voting.recount(ballot, found.bounds, found.row, found.distance, k))
+        return self._counted(found.place, voting.classify(ballot, found.known, None, k))
 
     @staticmethod
-    def _counted(
-        place: NDArray,
-        winner: NDArray,
-        distance: NDArray,
-        tied: NDArray,
-        counts: NDArray,
-        cls: NDArray,
-        vote: NDArray,
-    ) -> Classified:
+    def _counted(place: NDArray, found: tuple[NDArray, ...]) -> Classified:
         """What kernels give for distinct queries, for all."""
+        winner, distance, tied, counts, cls, vote = found
         by_class = np.lexsort((cls, np.repeat(np.arange(len(counts)), counts)))
         cls, vote = cls[by_class], vote[by_class]
         indptr, take = gathered(np.concatenate([[0], np.cumsum(counts)]), place)
@@ -216,8 +209,8 @@ class Memory:
     ) -> Neighbours:
         """All training instances at the k nearest distances of each query."""
         found = self.search(ids, numbers, threads=threads)
-        indptr, take = gathered(found.bounds, found.place)
-        row, distance = found.row[take], found.distance[take]
+        indptr, take = gathered(found.known.bounds, found.place)
+        row, distance = found.known.row[take], found.known.distance[take]
         total, members = gathered(self.bounds, row)
         return Neighbours(total[indptr], self.members[members], np.repeat(distance, np.diff(total)))
 
@@ -231,15 +224,20 @@ class Memory:
     ) -> Found:
         """The rows at the k nearest distances of each query; None: as many as the options say."""
         queries, given, place = self._queries(ids, numbers)
-        asked = asking(self.measure, queries, given, threads)
+        search, most = self._searches(queries, given, threads), min(k or self.options.k, len(self.tree.rows))
+        counts, row, distance = _joined(
+            lambda lo, hi: voting.neighbours(search(lo, hi), most), len(queries), threads
+        )
+        return Found(place, Known(np.append(0, np.cumsum(counts)), row, distance))
 
-        def work(lo: int, hi: int) -> tuple[NDArray, ...]:
-            space = neighbours.workspace(self.tree, self.measure)
-            own = asked.part(lo, hi), space, k or self.options.k
-            return voting.neighbours(self.tree, self.measure, *own)
-
-        counts, row, distance = _joined(work, len(queries), threads)
-        return Found(place, np.concatenate([[0], np.cumsum(counts)]), row, distance)
+    def _searches(
+        self, queries: NDArray[np.int32], numbers: NDArray[np.float64], threads: int
+    ) -> Callable[[int, int], Search]:
+        """What searches for the queries lo … hi−1."""
+        asked = asking(self.measure, queries, numbers, threads)
+        return lambda lo, hi: Search(
+            self.tree, self.measure, asked.part(lo, hi), neighbours.workspace(self.tree, self.measure)
+        )
 
     def _queries(
         self, ids: NDArray[np.int32], numbers: NDArray[np.float64] | None
@@ -264,15 +262,11 @@ class Memory:
         sizes = [size if group is None else len(group) for group, size in each]
         return np.where(ids < np.array(sizes), ids, UNSEEN)
 
-    def document(self) -> dict[str, Any]:
-        """The options, for JSON."""
-        return asdict(self.options)
-
-    def arrays(self) -> dict[str, NDArray]:
-        """All else there is to save."""
+    def archive(self) -> Archive:
+        """All there is to save."""
         measure, ballot = self.measure, self.ballot
         groups = {f"group{f}": group for f, group in enumerate(self.groups) if group is not None}
-        return groups | {
+        arrays: dict[str, NDArray] = {
             "order": self.order,
             "scale": self.scale,
             "rows": self.tree.rows,
@@ -290,22 +284,80 @@ class Memory:
             "value_shares": measure.share,
             "numbers": measure.number,
         }
+        return Archive(asdict(self.options), {}, groups | arrays)
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], document: Mapping[str, Any]) -> Memory:
-        """What `arrays` and `document` gave, as a memory again."""
-        options = NeighbourOptions(**{**document, "distance": tuple(document["distance"])})
-        a = arrays
-        groups = tuple(a.get(f"group{f}") for f in range(len(a["order"])))
-        names = ("kinds", "weight", "starts", "value_bounds", "value_classes", "value_shares", "numbers")
-        ballot = (a["votes"], a["classes"], a["counts"], a["frequency"])
-        return cls(
-            options, a["order"], groups, a["scale"],
-            build_tree(a["rows"]),
-            tabulated(*(a[name] for name in names)),
-            Ballot(*ballot, VOTING[options.voting], options.a, options.b),
-            a["members"], a["bounds"],
-        )  # fmt: skip
+    def from_archive(cls, archive: Archive, n_features: int) -> Memory:
+        """What `archive` gave, as a memory again."""
+        options = _options(archive, n_features)
+        order = archive.array("order", np.int64, [n_features], 0, n_features - 1, distinct=True)
+        rows = archive.array("rows", np.int32, [None, n_features], 0)
+        places = np.arange(len(rows) + 1)
+        in_order = map(np.array_equal, sorted_groups(rows), (places[:-1], places))
+        archive.check(len(rows) and all(in_order), "the array rows is empty or not in order")
+        sizes = rows.max(axis=0).astype(np.int64) + 1
+        ballot = _stored_ballot(archive, len(rows), options)
+        measure = _stored_measure(archive, options, order, sizes, len(ballot.frequency))
+        merged = by_classes(measure.kind) & (options.algorithm == "ib1")
+        groups = tuple(
+            archive.array(f"group{f}", np.int32, [None], UNSEEN, sizes[f] - 1) if merged[f] else None
+            for f in range(n_features)
+        )
+        scale = archive.array("scale", np.float64, [n_features], TINY)
+        n = int(ballot.frequency.sum())
+        members = archive.array("members", np.int64, [n], 0, n - 1, distinct=True)
+        bounds = archive.cuts("bounds", len(rows), n, filled=True)
+        counted = np.add.reduceat(ballot.times, ballot.bounds[:-1])
+        archive.check(
+            np.array_equal(counted, np.diff(bounds)), "rows have more or fewer votes than instances"
+        )
+        return cls(options, order, groups, scale, build_tree(rows), measure, ballot, members, bounds)
+
+
+def _options(archive: Archive, n_features: int) -> NeighbourOptions:
+    hints = {**get_type_hints(NeighbourOptions), "distance": list[str]}
+    given = {name: archive.field(name, hint) for name, hint in hints.items()}
+    return resolved(NeighbourOptions(**given), n_features)
+
+
+def _stored_ballot(archive: Archive, n_rows: int, options: NeighbourOptions) -> Ballot:
+    """The votes: of each row one or more, of each class as many as it is frequent."""
+    frequency = archive.array("frequency", np.float64, [None], 1, MOST)
+    cls = archive.array("classes", np.int32, [None], 0, len(frequency) - 1)
+    times = archive.array("counts", np.float64, [len(cls)], 1, MOST)
+    bounds = archive.cuts("votes", n_rows, len(cls), filled=True)
+    total = np.bincount(cls, times, minlength=len(frequency))
+    archive.check(np.array_equal(total, frequency), "classes have more or fewer votes than instances")
+    archive.check(_ascending_within(cls, bounds), "the classes of a row are not in order")
+    return Ballot(bounds, cls, times, frequency, VOTING[options.voting], options.a, options.b)
+
+
+def _stored_measure(
+    archive: Archive, options: NeighbourOptions, order: NDArray, sizes: NDArray, n_classes: int
+) -> Measure:
+    """How far apart values are, `sizes`[F] of each feature."""
+    kinds = np.array([DISTANCES[options.distance[f]] for f in order], dtype=np.int8)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    n_values = int(start[-1])
+    cls = archive.array("value_classes", np.int32, [None], 0, n_classes - 1)
+    bounds = archive.cuts("value_bounds", n_values, len(cls))
+    archive.check(_ascending_within(cls, bounds), "the classes of a value are not in order")
+    return tabulated(
+        archive.array("kinds", np.int8, [len(sizes)], kinds, kinds),
+        archive.array("weight", np.float64, [len(sizes)], 0),
+        archive.array("starts", np.int64, [len(start)], start, start),
+        bounds,
+        cls,
+        archive.array("value_shares", np.float64, [len(cls)], TINY, 1),
+        archive.array("numbers", np.float64, [n_values if "numeric" in options.distance else 0]),
+    )
+
+
+def _ascending_within(values: NDArray, bounds: NDArray[np.int64]) -> bool:
+    """Whether the values of each piece bounds[i]:bounds[i+1] ascend."""
+    begins = np.zeros(len(values) + 1, dtype=np.bool_)
+    begins[bounds] = True
+    return bool(np.all((np.diff(values) > 0) | begins[1:-1])) if len(values) else True
 
 
 def sorted_groups(rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -322,6 +374,32 @@ def sorted_groups(rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
     new = np.ones(len(rows), dtype=np.bool_)
     new[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
     return order, np.append(np.flatnonzero(new), len(rows))
+
+
+def longest_matches(rows: NDArray[np.int32], queries: NDArray[np.int32], place: NDArray[np.int64]) -> Found:
+    """All rows that share the longest prefix with a query (IGTree, Daelemans et al. 1997); the distance is
+    the number of features that were not matched.
+
+    >>> rows, queries = np.array([[0, 0], [0, 1], [1, 0]]), np.array([[0, -1], [1, 0]])
+    >>> [part.tolist() for part in longest_matches(rows, queries, np.arange(2)).known]
+    [[0, 2, 3], [0, 1, 2], [1.0, 1.0, 0.0]]
+    """
+    low, matched = np.zeros(len(queries), dtype=np.int64), np.zeros(len(queries), dtype=np.int64)
+    high, prefix = np.full(len(queries), len(rows)), np.zeros(len(rows), dtype=np.int64)
+    for f, column in enumerate(rows.T):
+        size, still = int(column.max()) + 2, np.flatnonzero(matched == f)
+        values = prefix * size + column
+        wanted = prefix[low[still]] * size + queries[still, f]
+        first, last = (np.searchsorted(values, wanted, side) for side in ("left", "right"))
+        longer = still[first < last]
+        low[longer], high[longer] = first[first < last], last[first < last]
+        matched[longer] += 1
+        prefix = np.append(0, np.cumsum(np.diff(values) != 0))
+    _, one, which = np.unique(low * (rows.shape[1] + 1) + matched, return_index=True, return_inverse=True)
+    lengths = (high - low)[one]
+    bounds, distance = np.append(0, np.cumsum(lengths)), np.float64(rows.shape[1] - matched[one])
+    row = np.repeat(low[one] - bounds[:-1], lengths) + np.arange(bounds[-1])
+    return Found(which[place], Known(bounds, row.astype(np.int32), np.repeat(distance, lengths)))
 
 
 def _packed(rows: NDArray[np.int32]) -> list[NDArray[np.int64]]:

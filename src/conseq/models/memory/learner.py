@@ -6,7 +6,7 @@ rows of values, classes ─→ MemoryLearner(options).fit ─→ predict, predic
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, Self
@@ -14,17 +14,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from conseq.archive import Archive, combine, unpacking
 from conseq.errors import DataError, ModelError
 from conseq.estimator import Estimator, Group
 from conseq.models.memory.index import Classified, Memory, resolved
 from conseq.options import NeighbourOptions
-from conseq.persist import Archive
 from conseq.threads import threads_of
 from conseq.vocabulary import Vocabulary
 
 Rows = Sequence[Sequence[Any]]
 
 
+@dataclass(eq=False, repr=False)
 class MemoryLearner(Estimator):
     """Keeps all instances; a new one gets the class of those nearest to it.
 
@@ -39,33 +40,17 @@ class MemoryLearner(Estimator):
     ['one', 'two']
     """
 
-    neighbours = Group(NeighbourOptions)
-
-    def __init__(
-        self,
-        distance: str | Sequence[str] = NeighbourOptions.distance,
-        weights: str = NeighbourOptions.weights,
-        k: int = NeighbourOptions.k,
-        voting: str = NeighbourOptions.voting,
-        algorithm: str = NeighbourOptions.algorithm,
-        a: float = NeighbourOptions.a,
-        b: float = NeighbourOptions.b,
-        threshold: int = NeighbourOptions.threshold,
-        n_jobs: int | None = None,
-        neighbours: NeighbourOptions | None = None,
-        metric: str | Sequence[str] | None = None,
-    ) -> None:
-        self.distance = distance
-        self.weights = weights
-        self.k = k
-        self.voting = voting
-        self.algorithm = algorithm
-        self.a = a
-        self.b = b
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.metric = metric
-        self._take(neighbours=neighbours)
+    distance: str | Sequence[str] = NeighbourOptions.distance
+    weights: str = NeighbourOptions.weights
+    k: int = NeighbourOptions.k
+    voting: str = NeighbourOptions.voting
+    algorithm: str = NeighbourOptions.algorithm
+    a: float = NeighbourOptions.a
+    b: float = NeighbourOptions.b
+    threshold: int = NeighbourOptions.threshold
+    n_jobs: int | None = None
+    neighbours: Group[NeighbourOptions] = Group(NeighbourOptions)
+    metric: str | Sequence[str] | None = None
 
     def fit(self, rows: Rows, classes: Sequence[Hashable]) -> Self:
         """Keep the instances: a row of values and a class each."""
@@ -137,18 +122,23 @@ class MemoryLearner(Estimator):
                 "only classes that are strings can be saved; turn them into strings and fit again"
             )
         strings = {f"values{f}": v.names for f, v in enumerate(self.vocabularies_)}
-        document = {"memory": self.model_.document()}
-        return Archive(document, {"classes": classes, **strings}, self.model_.arrays())
+        whole = combine({}, {"memory": self.model_.archive()})
+        return replace(whole, strings={"classes": classes, **strings})
 
     @classmethod
     def from_archive(cls, archive: Archive, n_jobs: int | None = None) -> Self:
         """The learner that gave an archive."""
-        document = archive.document["memory"]
-        learner = cls(**{**document, "distance": list(document["distance"])}, n_jobs=n_jobs)
-        learner.model_ = Memory.from_arrays(archive.arrays, document)
-        learner.classes_ = list(archive.strings["classes"])
-        n_features = len(document["distance"])
-        learner.vocabularies_ = [Vocabulary(archive.strings[f"values{f}"]) for f in range(n_features)]
+        with unpacking(archive):
+            memory = archive.within("memory")
+            n_features = len(memory.field("distance", list[str]))
+            model = Memory.from_archive(memory, n_features)
+            learner = cls(**memory.document, n_jobs=n_jobs)
+            learner.classes_ = list(archive.texts("classes"))
+            known = len(model.ballot.frequency)
+            archive.check(len(learner.classes_) == known, f"there should be {known} classes")
+            values = [archive.texts(f"values{f}") for f in range(n_features)]
+            learner.vocabularies_ = [Vocabulary(names) for names in values]
+            learner.model_ = model
         return learner
 
     def _encode(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:

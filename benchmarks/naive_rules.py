@@ -2,18 +2,24 @@
 
     NAIVE[class](rule, labelling) ─→ violation
 
-Written from the table of the language; nothing here calls `conseq.constraints`.
+Written from the table of the language; nothing here calls `conseq.constraints`. The tests of the rules and
+the soak take it from here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
+from typing import Any
 
 from conseq.schema import Schema, Span
+
+Amount = int | Fraction
+Meaning = Callable[[Any, "Labelling"], Amount]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,7 @@ class Labelling:
     def segments(self, name: str) -> list[Span]:
         return [span for span in spans(self.labels, self.schema) if ends_in(span.type, name)]
 
-    def passing(self, test: object) -> list[int]:
+    def passing(self, test: Any) -> list[int]:
         """The places of the tokens that pass a test."""
         return [t for t in range(len(self)) if passes(test, t, self.tokens)]
 
@@ -84,7 +90,7 @@ def is_in(label: str, name: str, schema: Schema) -> bool:
     return any(ends_in(path, name) for path in paths(label, schema))
 
 
-def passes(test: object, t: int, tokens: tuple[str, ...]) -> bool:
+def passes(test: Any, t: int, tokens: tuple[str, ...]) -> bool:
     match type(test).__name__:
         case "Words":
             return tokens[t] in test.words
@@ -98,12 +104,18 @@ def passes(test: object, t: int, tokens: tuple[str, ...]) -> bool:
 # ── one function per rule ───────────────────────────────────────────────────────────────────────
 
 
-def legal(rule, x):
-    bad = illegal_bioes if x.schema.scheme == "bioes" else illegal_bio
-    return 0 if x.schema.scheme == "plain" else sum(bad(a, b, x.schema) for a, b in x.steps)
+def legal(rule: Any, x: Labelling) -> Amount:
+    bad = {"iob1": illegal_iob1, "bio": illegal_bio, "bioes": illegal_bioes}.get(str(x.schema.scheme))
+    return 0 if bad is None else sum(bad(a, b, x.schema) for a, b in x.steps)
 
 
-def illegal_bio(before, label, schema):
+def illegal_iob1(before: str, label: str, schema: Schema) -> bool:
+    """A B- that does not follow its own type, which an I- would do for."""
+    (_, old), (letter, new) = ((*parts(y, schema), ("", ""))[0] for y in (before, label))
+    return letter == "B" and old != new
+
+
+def illegal_bio(before: str, label: str, schema: Schema) -> bool:
     """An I- whose path does not continue, or below something that starts anew."""
     here = parts(label, schema)
     for k, (letter, _) in enumerate(here):
@@ -114,7 +126,7 @@ def illegal_bio(before, label, schema):
     return False
 
 
-def illegal_bioes(before, label, schema):
+def illegal_bioes(before: str, label: str, schema: Schema) -> bool:
     """B- and I- must go on with I- or E- of their type, and nothing else may."""
     (open_, old), (letter, new) = ((*parts(y, schema), ("", ""))[0] for y in (before, label))
     if open_ in ("B", "I"):
@@ -122,15 +134,15 @@ def illegal_bioes(before, label, schema):
     return letter in ("I", "E")
 
 
-def at(label, name, schema):
+def at(label: str, name: str, schema: Schema) -> bool:
     return label == name if name in ("START", "END") else is_in(label, name, schema)
 
 
-def forbidden(rule, x):
+def forbidden(rule: Any, x: Labelling) -> Amount:
     return sum(at(a, rule.before, x.schema) and at(b, rule.after, x.schema) for a, b in x.steps)
 
 
-def required(rule, x):
+def required(rule: Any, x: Labelling) -> Amount:
     wrong = 0
     for a, b in x.steps:
         exempt = b == "END"  # entering END is right if END is required, and exempt if not
@@ -138,19 +150,19 @@ def required(rule, x):
     return wrong
 
 
-def only_steps(rule, x):
+def only_steps(rule: Any, x: Labelling) -> Amount:
     return sum(step not in rule.steps for step in x.steps)
 
 
-def token_is(rule, x):
+def token_is(rule: Any, x: Labelling) -> Amount:
     return sum(not any(x.is_in(t, name) for name in rule.allowed) for t in x.passing(rule.test))
 
 
-def token_is_not(rule, x):
+def token_is_not(rule: Any, x: Labelling) -> Amount:
     return sum(any(x.is_in(t, name) for name in rule.forbidden) for t in x.passing(rule.test))
 
 
-def beyond(left, relation, right):
+def beyond(left: Amount, relation: str, right: Amount) -> Amount:
     above, below = max(0, left - right), max(0, right - left)
     match relation:
         case "<=" | "at most":
@@ -162,15 +174,15 @@ def beyond(left, relation, right):
     raise ValueError(relation)
 
 
-def segments(rule, x):
+def segments(rule: Any, x: Labelling) -> Amount:
     return beyond(len(x.segments(rule.name)), rule.relation, rule.bound)
 
 
-def counts(rule, x):
+def counts(rule: Any, x: Labelling) -> Amount:
     return beyond(total(rule.left, x), rule.relation, total(rule.right, x))
 
 
-def total(sum_, x):
+def total(sum_: Any, x: Labelling) -> int:
     result = sum_.constant
     for term in sum_.terms:
         if term.unit == "count":
@@ -181,25 +193,25 @@ def total(sum_, x):
     return result
 
 
-def share(rule, x):
+def share(rule: Any, x: Labelling) -> Amount:
     return beyond(len(x.inside(rule.name)), rule.relation, Fraction(rule.percent) / 100 * len(x))
 
 
-def contiguous(rule, x):
+def contiguous(rule: Any, x: Labelling) -> Amount:
     runs = sum(here for here, _ in groupby(x.is_in(t, rule.name) for t in range(len(x))))
     return max(0, runs - 1)
 
 
-def followed_by(rule, x):
+def followed_by(rule: Any, x: Labelling) -> Amount:
     ends = [span.end for span in x.segments(rule.name) if span.end < len(x)]
     return sum(not x.is_in(end, rule.after) for end in ends)
 
 
-def followed_later(rule, x):
+def followed_later(rule: Any, x: Labelling) -> Amount:
     return sum(not any(u >= t for u in x.inside(rule.later)) for t in x.inside(rule.name))
 
 
-def around(rule, x):
+def around(rule: Any, x: Labelling) -> Amount:
     wrong = 0
     for t in x.passing(rule.test):
         if 0 < t < len(x) - 1:
@@ -208,29 +220,29 @@ def around(rule, x):
     return wrong
 
 
-def first_last(rule, x):
+def first_last(rule: Any, x: Labelling) -> Amount:
     return int(len(x) > 0 and x.is_in(0, rule.first) and not x.is_in(len(x) - 1, rule.last))
 
 
-def not_before(rule, x):
+def not_before(rule: Any, x: Labelling) -> Amount:
     charged = [u for u in x.inside(rule.after) if any(t < u for t in x.inside(rule.before))]
     return len(charged) if rule.each else int(bool(charged))
 
 
-def if_then(rule, x):
+def if_then(rule: Any, x: Labelling) -> Amount:
     return int(bool(x.inside(rule.name)) and not x.inside(rule.then))
 
 
-def not_both(rule, x):
+def not_both(rule: Any, x: Labelling) -> Amount:
     return int(bool(x.inside(rule.first)) and bool(x.inside(rule.second)))
 
 
-def exactly_one_of(rule, x):
+def exactly_one_of(rule: Any, x: Labelling) -> Amount:
     return int(sum(bool(x.inside(name)) for name in rule.choices) != 1)
 
 
-def agree(rule, x):
-    def value(t):
+def agree(rule: Any, x: Labelling) -> Amount:
+    def value(t: int) -> str:
         return x.labels[t] if rule.on == "label" else "".join(paths(x.labels[t], x.schema)[-1:])
 
     if rule.places:
@@ -241,21 +253,21 @@ def agree(rule, x):
     return sum(value(a) != value(b) for group in groups for a, b in pairwise(group))
 
 
-def contains(rule, x):
+def contains(rule: Any, x: Labelling) -> Amount:
     passing = set(x.passing(rule.test))
     return sum(not passing & set(range(s.start, s.end)) for s in x.segments(rule.name))
 
 
-def begins_with(rule, x):
+def begins_with(rule: Any, x: Labelling) -> Amount:
     return sum(s.start not in x.passing(rule.test) for s in x.segments(rule.name))
 
 
-def ends_with(rule, x):
+def ends_with(rule: Any, x: Labelling) -> Amount:
     inner = [s for s in x.segments(rule.name) if s.end < len(x)]
     return sum(s.end - 1 not in x.passing(rule.test) for s in inner)
 
 
-NAIVE = {
+NAIVE: dict[str, Meaning] = {
     "Agree": agree,
     "Around": around,
     "BeginsWith": begins_with,

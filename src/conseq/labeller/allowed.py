@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conseq.corpus import Corpus
+from conseq.dtypes import Bools
 from conseq.errors import DataError, SchemaError
 from conseq.schema import Schema, Scheme
 
@@ -17,7 +17,7 @@ Allowed = Sequence[Sequence[Iterable[str] | None] | None]
 
 def allowed_mask(
     corpus: Corpus, schema: Schema, allowed: Allowed | None, partial: bool, written: Scheme | None = None
-) -> NDArray[np.bool_] | None:
+) -> Bools | None:
     """Which labels each token may take, bool[T, Y]; None: all.
 
     With `partial` the labels of the corpus are forced, empty ones are open. `written` is their scheme if it
@@ -33,7 +33,7 @@ def allowed_mask(
     return mask
 
 
-def _meanings(label: str, schema: Schema, written: Scheme) -> NDArray[np.bool_]:
+def _meanings(label: str, schema: Schema, written: Scheme) -> Bools:
     """The labels of the schema that a forced label stands for, bool[Y]."""
     if not label:
         return np.ones(len(schema), dtype=bool)
@@ -43,7 +43,7 @@ def _meanings(label: str, schema: Schema, written: Scheme) -> NDArray[np.bool_]:
     return _any_of(names, schema)
 
 
-def _any_of(names: list[str], schema: Schema) -> NDArray[np.bool_]:
+def _any_of(names: list[str], schema: Schema) -> Bools:
     for label in names:
         if label and label not in schema.vocabulary:
             shown = ", ".join(schema.labels[:8]) + (" …" if len(schema) > 8 else "")
@@ -51,9 +51,14 @@ def _any_of(names: list[str], schema: Schema) -> NDArray[np.bool_]:
     return np.isin(np.arange(len(schema)), schema.vocabulary.encode(names))
 
 
-def _restrict(mask: NDArray[np.bool_], corpus: Corpus, schema: Schema, allowed: Allowed) -> None:
-    if len(allowed) != len(corpus):
+def check_allowed(corpus: Corpus, allowed: Allowed | None) -> None:
+    """Raise if they are not for as many sequences."""
+    if allowed is not None and len(allowed) != len(corpus):
         raise DataError(f"{len(corpus)} sequences but allowed labels for {len(allowed)}; give one list each")
+
+
+def _restrict(mask: Bools, corpus: Corpus, schema: Schema, allowed: Allowed) -> None:
+    check_allowed(corpus, allowed)
     for i, sequence in enumerate(allowed):
         start, stop = corpus[i].bounds
         if sequence is None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from conseq.corpus import Corpus
-from conseq.decoders.allowed import allowed_mask
 from conseq.errors import DataError, SchemaError
+from conseq.labeller.allowed import allowed_mask
 from conseq.schema import Schema, Scheme
 
 SCHEMA = Schema(["O", "B-X", "I-X", "B-Y"], "bio")

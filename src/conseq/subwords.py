@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conseq.dtypes import Floats, Ints
 from conseq.errors import ScoreError
+from conseq.potentials import numbers
 
-Floats = NDArray[np.float64]
 WordIds = Sequence[int | None]
 
 HOW = ("first", "last", "mean", "sum", "max")
@@ -48,53 +48,50 @@ def word_scores(
     for name, value, choices in (("how", how, HOW), ("missing", missing, MISSING)):
         if value not in choices:
             raise ScoreError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
-    if not _is_batch(logits, word_ids):
-        return _one(logits, word_ids, how, log_softmax, n_words, missing, "")
+    if len(word_ids) == 0:
+        batch = getattr(logits, "ndim", 3) == 3
+    else:
+        batch = np.ndim(word_ids[0]) == 1  # a list of word ids per sequence
+    if not batch:
+        return _gather(*_checked(logits, word_ids, n_words, missing, ""), how, log_softmax)
     counts: Any = [None] * len(word_ids) if n_words is None else n_words
     if np.ndim(counts) != 1 or not len(logits) == len(word_ids) == len(counts):
         raise ScoreError(
             f"the batch has logits for {len(logits)} sequences, {len(word_ids)} lists of word ids and "
             f"n_words={n_words}; give as many of each, n_words as a list"
         )
-    return [
-        _one(logits[i], word_ids[i], how, log_softmax, counts[i], missing, f"[{i}]")
-        for i in range(len(counts))
-    ]
+    given = enumerate(zip(logits, word_ids, counts, strict=True))
+    checked = (_checked(*one, missing, f"[{i}]") for i, one in given)
+    return [_gather(*one, how, log_softmax) for one in checked]
 
 
-def _is_batch(logits: Any, word_ids: Any) -> bool:
-    """Whether there is a list of word ids per sequence."""
-    if len(word_ids) == 0:
-        return getattr(logits, "ndim", 3) == 3
-    return np.ndim(word_ids[0]) == 1
-
-
-def _one(
-    logits: Any,
-    word_ids: WordIds,
-    how: str,
-    log_softmax: bool,
-    n_words: Any,
-    missing: str,
-    which: str,
-) -> Floats:
-    scores, words = _scores(logits, which), _words(word_ids)
+def _checked(
+    logits: Any, word_ids: WordIds, n_words: Any, missing: str, which: str
+) -> tuple[Floats, Ints, int]:
+    """The scores of the sub-words that belong to a word, their words, and the number of words."""
+    scores = _scores(logits, which)
+    words = np.array([-1 if word is None else int(word) for word in word_ids], dtype=np.int64)
     if len(scores) != len(words):
         raise ScoreError(
             f"logits{which} has {len(scores)} rows and word_ids{which} {len(words)} entries; "
             "give both for the same sub-words, special tokens included"
         )
     size = int(words.max(initial=-1)) + 1 if n_words is None else int(n_words)
-    _check_words(words, size, missing, which)
-    given = words >= 0
-    return _gather(_log_softmax(scores[given]) if log_softmax else scores[given], words[given], size, how)
+    if words.max(initial=-1) >= size:
+        raise ScoreError(
+            f"word_ids{which} has the word {words.max()} (from 0) and n_words is {size}; raise n_words"
+        )
+    absent = np.setdiff1d(np.arange(size), words)
+    if len(absent) and missing == "error":
+        raise ScoreError(
+            f"word {absent[0]} (from 0) of {size} has no sub-word in word_ids{which}, as if it were cut off; "
+            "give it one, or missing='zeros' to prefer no label there"
+        )
+    return scores[words >= 0], words[words >= 0], size
 
 
 def _scores(logits: Any, which: str) -> Floats:
-    try:
-        scores = np.asarray(logits, dtype=np.float64)
-    except (TypeError, ValueError, RuntimeError) as error:  # a tensor that needs a gradient raises the last
-        raise ScoreError(f"logits{which} is not an array of numbers: {error}") from None
+    scores = numbers(f"logits{which}", logits)
     if scores.ndim != 2:
         raise ScoreError(f"logits{which} has the shape {scores.shape}; give sub-words by labels")
     unusable = np.isnan(scores) | (scores == np.inf)
@@ -107,23 +104,6 @@ def _scores(logits: Any, which: str) -> Floats:
     return scores
 
 
-def _words(word_ids: WordIds) -> NDArray[np.int64]:
-    return np.array([-1 if word is None else int(word) for word in word_ids], dtype=np.int64)
-
-
-def _check_words(words: NDArray[np.int64], size: int, missing: str, which: str) -> None:
-    if words.max(initial=-1) >= size:
-        raise ScoreError(
-            f"word_ids{which} has the word {words.max()} (from 0) and n_words is {size}; raise n_words"
-        )
-    absent = np.setdiff1d(np.arange(size), words)
-    if len(absent) and missing == "error":
-        raise ScoreError(
-            f"word {absent[0]} (from 0) of {size} has no sub-word in word_ids{which}, as if it were cut off; "
-            "give it one, or missing='zeros' to prefer no label there"
-        )
-
-
 def _log_softmax(scores: Floats) -> Floats:
     """x − log Σ exp x of each row; a row of −inf stays."""
     top = scores.max(axis=1, keepdims=True, initial=-np.inf)
@@ -133,8 +113,9 @@ def _log_softmax(scores: Floats) -> Floats:
     return moved - np.where(np.isfinite(total), total, 0.0)
 
 
-def _gather(scores: Floats, words: NDArray[np.int64], size: int, how: str) -> Floats:
+def _gather(scores: Floats, words: Ints, size: int, how: str, log_softmax: bool) -> Floats:
     """The rows of each word as one row; zeros for a word without any."""
+    scores = _log_softmax(scores) if log_softmax else scores
     result = np.zeros((size, scores.shape[1]))
     if how in ("first", "last"):
         order = slice(None) if how == "first" else slice(None, None, -1)

@@ -1,6 +1,0 @@
-"""Makes `naive_rules.py` importable here."""
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parent))
