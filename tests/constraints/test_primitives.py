@@ -185,3 +185,16 @@ def test_a_sum_with_too_many_totals_is_no_automaton():
     terms = tuple((int(w), Counter(rng.integers(0, 2, (9, 9)))) for w in rng.integers(-(10**9), 10**9, 12))
     with pytest.raises(RuleError, match="more than 262,144 different totals"):
         Linear(terms, 0.0).automaton(50)
+
+
+def test_a_sum_over_a_long_sequence_is_an_automaton_at_once():
+    """Looking for the totals that can be, token by token, would take hours."""
+    table = np.zeros((3, 3), dtype=np.int64)
+    up, down = table.copy(), table.copy()
+    up[:, 0] = down[:, 1] = 1
+    linear = Linear(((2, Counter(up)), (-2, Counter(down))), 7)
+    automaton, length = linear.automaton(60_000), 50
+    assert len(automaton.next) == 2 * 60_001 + 1  # even totals
+    for labels in np.random.default_rng(0).integers(0, 2, (20, length)):
+        classes = np.zeros(length, dtype=int)
+        assert run(automaton, labels, classes) == run(linear, labels, classes)

@@ -31,6 +31,8 @@ from conseq.errors import RuleError
 
 FEW_SUMS, MOST_SUMS = 1 << 12, 1 << 18
 """An automaton for a sum has a state per total of its range, or per total that can be, if there are many."""
+MOST_WORK = 1 << 22
+"""Totals that may be looked at to find those; what needs more has too many, or will have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,13 +225,17 @@ def run(primitive: Primitive, labels: NDArray, classes: NDArray) -> float:
 
 
 def _attainable(amounts: Ints, low: int, high: int, length: int) -> Ints:
-    """The sums that `length` tokens can reach, or all in the range if they are few."""
-    if high - low < FEW_SUMS:
-        return np.arange(low, high + 1)
-    sums = np.zeros(1, dtype=np.int64)
+    """The sums that `length` tokens can reach; all multiples of their common divisor in the range where these
+    are few, or hardly more."""
+    unit = max(1, int(np.gcd.reduce(amounts)))
+    size, is_dense = (high - low) // unit, np.abs(amounts).max(initial=0) <= unit * length
+    if size < FEW_SUMS or (is_dense and size < MOST_SUMS):
+        return np.unique(np.clip(np.arange(low // unit, high // unit + 2) * unit, low, high))
+    sums, work = np.zeros(1, dtype=np.int64), 0
     for _ in range(length + 1):
         more = np.unique(np.clip(sums[:, None] + np.append(amounts, 0), low, high))
-        if len(more) > MOST_SUMS:
+        work += len(more)
+        if len(more) > MOST_SUMS or work > MOST_WORK:
             raise RuleError(
                 f"the weights of a sum give more than {MOST_SUMS:,} different totals; give smaller ones, "
                 "or use the decoder auto"
