@@ -98,7 +98,7 @@ class Assembly:
         most_entries: float = np.inf,
     ) -> Answer:
         """The best point, all of `integral` whole unless relaxed; none if time or memory do not suffice."""
-        if not self.is_small_enough(seconds, most_entries):
+        if self.room(seconds, most_entries) < 0:
             return NOTHING
         arrays = self.arrays(relax)
         scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
@@ -109,9 +109,10 @@ class Assembly:
             return NOTHING
         return _answer(solver, arrays, scale)
 
-    def is_small_enough(self, seconds: float, most_entries: float) -> bool:
-        """Whether HiGHS can do something with it in the time, and with no more entries of the matrix."""
-        return self.n_entries <= min(most_entries, seconds * ENTRIES_PER_SECOND)
+    def room(self, seconds: float, most_entries: float) -> float:
+        """How many more entries the matrix may have for HiGHS to do something with it in the time; below 0 if
+        it has too many."""
+        return min(most_entries, seconds * ENTRIES_PER_SECOND) - self.n_entries
 
     def arrays(self, relax: bool) -> Arrays:
         """The blocks end to end; entries of the matrix at the same place add up."""

@@ -83,18 +83,19 @@ class ILP:
         return answer.nodes
 
     def _assembly(self, best: Best, lattice: Lattice, limits: Limits) -> Assembly:
-        """The program; a part of it, where there is no time for the whole."""
+        """The program; a part of it, where there is no time or no room for the whole."""
         assembly = Assembly()
         edges = add_flow(assembly, lattice, lattice.graph.gains)
-        room = lattice.best_score - lowered(best.score) if self.prune else np.inf
+        affordable = lattice.best_score - lowered(best.score) if self.prune else np.inf
         for charge in best.problem.charges:
             if charge.penalty == 0 or charge.primitive.is_local:  # the local ones are in the scores
                 continue
-            if not assembly.is_small_enough(best.left(limits), limits.room(ENTRY, 0.5)):
+            room = assembly.room(best.left(limits), limits.room(ENTRY, 0.5))
+            if room < 0:
                 return assembly
-            if charge.penalty * least_violation(charge.primitive, lattice.n_tokens) > room:
+            if charge.penalty * least_violation(charge.primitive, lattice.n_tokens) > affordable:
                 charge = charge._replace(penalty=HARD)  # no better labelling can afford to violate it
-            add_charge(assembly, lattice, edges, best.problem, charge)
+            add_charge(assembly, lattice, edges, best.problem, charge, room)
         return assembly
 
 

@@ -218,10 +218,13 @@ def solve(band: Band) -> bool:
     assembly, limits = Assembly(), band.limits
     edges = add_flow(assembly, band.lattice, -band.edge_costs())
     for charge in band.problem.charges:
-        if not assembly.is_small_enough(band.left(limits), limits.room(ENTRY, 0.5)):
+        room = assembly.room(band.left(limits), limits.room(ENTRY, 0.5))
+        if room < 0:
             return False
         if charge.penalty > 0 and not charge.primitive.is_local:
-            add_charge(assembly, band.lattice, edges, band.problem, charge)
+            added = add_charge(assembly, band.lattice, edges, band.problem, charge, room)
+            if not added:
+                return False
     _add_row(assembly, band.lattice.graph.gains, band.floor)
     answer = _run(band, assembly)
     if answer.outcome is not Outcome.SOLVED or not _meet(-band.cost, answer.bound):

@@ -21,6 +21,10 @@ from conseq.dtypes import Floats, Ints
 from conseq.problem import Problem
 from conseq.solver import Assembly
 
+ENTRIES_PER_ARC = 3
+CELLS_PER_ARC = 32
+"""States times tokens that may be looked at, each a byte, for an arc that there is room for."""
+
 
 def add_flow(assembly: Assembly, lattice: Lattice, gain: Floats) -> Ints:
     """The edges, one unit of which flows from the root to the sink; their columns."""
@@ -32,13 +36,18 @@ def add_flow(assembly: Assembly, lattice: Lattice, gain: Floats) -> Ints:
     return edges
 
 
-def add_charge(assembly: Assembly, lattice: Lattice, edges: Ints, problem: Problem, charge: Charge) -> None:
-    """The cost of a primitive's violation, taken off the objective; a hard one must not be violated."""
+def add_charge(
+    assembly: Assembly, lattice: Lattice, edges: Ints, problem: Problem, charge: Charge, room: float = np.inf
+) -> bool:
+    """The cost of a primitive's violation, taken off the objective; a hard one must not be violated.
+
+    Whether it was added: an automaton that needs more entries than there is room for is left out.
+    """
     if isinstance(charge.primitive, Linear):
         amounts = lattice.amounts(problem, charge.primitive)
         _add_sum(assembly, lattice, edges, charge.primitive, charge.penalty, amounts)
-    else:
-        _add_automaton(assembly, edges, Reader.of(lattice, problem, charge))
+        return True
+    return _add_automaton(assembly, edges, Reader.of(lattice, problem, charge), room)
 
 
 def least_violation(primitive: Primitive, length: int) -> float:
@@ -66,12 +75,15 @@ def _add_sum(
     assembly.add_rows(-np.inf, limit, np.zeros(len(columns), dtype=np.int64), columns, values)
 
 
-def _add_automaton(assembly: Assembly, edges: Ints, reader: Reader) -> None:
+def _add_automaton(assembly: Assembly, edges: Ints, reader: Reader, room: float) -> bool:
     lattice, cost, length = reader.lattice, reader.cost, reader.lattice.n_tokens
-    token, state, symbol = _arcs(reader)
+    arcs = _arcs(reader, room / ENTRIES_PER_ARC)
+    if arcs is None:
+        return False
+    token, state, symbol = arcs
     costs = cost[state, symbol]
     if not np.isinf(cost).any() and not costs.any():
-        return
+        return True
     columns = assembly.add_columns(-costs)
     size, width = cost.shape
     inner, later = token < length, token > 0
@@ -80,12 +92,16 @@ def _add_automaton(assembly: Assembly, edges: Ints, reader: Reader) -> None:
     _balance(assembly, entered, columns[inner], left, columns[later])
     read = lattice.steps.token * width + reader.read
     _balance(assembly, token * width + symbol, columns, read, edges[lattice.edge_of_step])
+    return True
 
 
-def _arcs(reader: Reader) -> Ints:
+def _arcs(reader: Reader, most: float) -> Ints | None:
     """What the automaton may do on the way to END without an infinite charge: [3,·], the token (or END) that
-    it enters, the state that it is in, the symbol that it reads."""
+    it enters, the state that it is in, the symbol that it reads. None if that is more than `most`, or might
+    take as much memory."""
     following, usable = reader.next, np.isfinite(reader.cost)
+    if len(following) * (reader.lattice.n_tokens + 1) > CELLS_PER_ARC * most:
+        return None
     seen = np.zeros((reader.lattice.n_tokens + 1, usable.shape[1]), dtype=bool)
     seen[reader.lattice.steps.token, reader.read] = True
     live = [np.ones(len(following), dtype=bool)]
@@ -100,6 +116,9 @@ def _arcs(reader: Reader) -> Ints:
         reached = np.zeros(len(following), dtype=bool)
         reached[following[state, symbol]] = True
         arcs.append(np.stack([np.full(len(state), t), state, symbol]))
+        most -= len(state)
+        if most < 0:
+            return None
     return np.concatenate(arcs, axis=1)
 
 
