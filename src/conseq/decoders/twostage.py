@@ -168,6 +168,8 @@ def search(band: Band) -> bool:
                 if band.seconds >= limits.seconds or cells > min(MOST_CELLS, limits.room(8)):
                     return None
                 readers[p] = _reader(band, p)
+                if band.lattice.n_nodes * len(readers[p].next) > limits.room(8):
+                    return None
         found = _rising(band, list(readers.values()), least)
         if not found.is_complete:
             return None
