@@ -35,6 +35,8 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conseq.kernels.clock import CLOCK
+
 Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,6 +60,10 @@ class _Kernel(CPUDispatcher):
     def enable_caching(self) -> None:
         super().enable_caching()
         self._cache._cache_file.__class__ = CacheIndex
+
+    def compile(self, sig: Any) -> Any:
+        with CLOCK.stopped():
+            return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What numba asks for when another compiled function calls this one."""
