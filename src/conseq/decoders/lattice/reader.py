@@ -65,16 +65,15 @@ class Reader:
         arcs = np.diff(pairs.begins) @ np.diff(graph.first)
         if arcs > ARCS_PER_SECOND * (until - time.perf_counter()):
             raise too_many(limits.states)
-        same, owed = np.empty(len(pairs.memory), dtype=np.int64), np.empty(len(pairs.memory))
-        kernel.merge(graph, machine, floor, pairs, same, owed)
-        if same[0] < 0:  # the root leads nowhere
+        kernel.merge(machine, floor, pairs)
+        if pairs.same[0] < 0:  # the root leads nowhere
             return lattice.pruned(np.inf)
-        kept = np.flatnonzero(same == np.arange(len(same)))
+        kept = np.flatnonzero(pairs.same == np.arange(len(pairs.same)))
         nodes = np.searchsorted(pairs.begins, kept, side="right") - 1
         n_edges = int(np.diff(graph.first)[nodes].sum())
         if n_edges > limits.room(EDGE):
             raise too_many(limits.states)
-        first, pair, gains, edges = kernel.rebuild(graph, machine, pairs, same, owed, kept, nodes, n_edges)
+        first, pair, gains, edges = kernel.rebuild(machine, pairs, kept, nodes, n_edges)
         return replace(
             lattice,
             graph=Graph(first, np.searchsorted(kept, pair), gains),
@@ -88,22 +87,22 @@ class Reader:
         window = 1 << reach.bit_length()
         if window * size > MOST_CELLS:
             raise too_many(most_states)
-        room = min(lattice.n_nodes * size, most_states)  # what is not filled in takes no memory
-        begins = np.empty(lattice.n_nodes + 1, dtype=np.int64)
-        pairs = kernel.Pairs(begins, np.empty(room, dtype=np.int64), np.empty(room))
-        count = kernel.explore(lattice.graph, lattice.completions[0], self._machine, floor, window, pairs)
+        pairs = kernel.Pairs.room_for(lattice.n_nodes, min(lattice.n_nodes * size, most_states))
+        count = kernel.explore(self._machine, lattice.completions[0], floor, window, pairs)
         if count < 0:
             raise too_many(most_states)
-        return kernel.Pairs(begins, pairs.memory[:count], pairs.reached[:count])
+        return pairs.part(count)
 
     @property
     def _machine(self) -> kernel.Machine:
-        return kernel.Machine(self.lattice.steps.first, self.read, self.next, self.cost, self.start)
+        return kernel.Machine(
+            self.lattice.graph, self.lattice.steps.first, self.read, self.next, self.cost, self.start
+        )
 
     @cached_property
     def minimum_remaining(self) -> Floats:
         """The least that it still charges at each node in each of its states, [B,Q]; inf: no path is left."""
-        return kernel.minimum_remaining(self.lattice.graph, self._machine)
+        return kernel.minimum_remaining(self._machine)
 
     def over(self, states: Ints, edges: Ints) -> tuple[Ints, Floats]:
         """The automaton's states after edges, one each, and what it charges on them."""
