@@ -71,10 +71,11 @@ class Oracle:
         return self._satisfied(self._decoded(items, HASTY).states, items)
 
     def _decoded(self, items: Set[int], decoder: Decoder) -> Decoding:
-        program = self.problem.program
+        seconds, program = self.until - time.perf_counter(), self.problem.program
+        if seconds <= 0:
+            raise Undecided("which rules can hold together was not found out in time; raise the limits")
         penalties = [np.inf if rule in items else 0.0 for rule in range(len(program.rules))]
         part = replace(self.problem, program=program.with_penalties(penalties))
-        seconds = max(0.0, self.until - time.perf_counter())
         return decoder.decode(part, limits=replace(self.limits, seconds=seconds))
 
     def _satisfied(self, states: States | None, items: Set[int]) -> frozenset[int] | None:
