@@ -47,10 +47,9 @@ from conseq.corpus import Corpus
 from conseq.decoders.arrays import decode
 from conseq.decoders.auto import DECODERS
 from conseq.decoders.base import Limits
-from conseq.decoders.conflict import smallest_conflict
+from conseq.decoders.conflict import Undecided, smallest_conflict
 from conseq.decoders.constrained_marginals import constrained_posterior
 from conseq.decoders.lattice.lattice import TooManyStates
-from conseq.decoders.lattice.satisfy import Undecided
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problems
 from conseq.schema import Schema
@@ -168,7 +167,7 @@ def _conflict(hard: Hard, limits: Limits) -> Result:
     try:
         problem = replace(hard, rules=[replace(rule, penalty=HARD) for rule in hard.rules]).problems()[0]
         found = smallest_conflict(problem, limits=limits)
-    except (Undecided, TooManyStates):
+    except Undecided:
         return {"status": "undecided", "gap": None}
     return {"status": "no conflict" if found is None else "conflict", "gap": None}
 

@@ -56,8 +56,8 @@ INSIDE: dict[str, list[list[str]]] = {
     "decoders/lattice": [
         ["lattice"],
         ["segments", "posterior", "reader"],
-        ["tracked", "partial", "rows"],
-        ["search", "pareto", "satisfy"],
+        ["tracked", "rows"],
+        ["search", "pareto"],
     ],
     "decoders/messages": [["machine"], ["shares"], ["search"], ["neighbourhoods", "absorbing"]],
 }

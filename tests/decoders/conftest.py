@@ -16,7 +16,7 @@ def potentials_of():
     import naive
 
     def convert(chains: list[naive.Chain]) -> Potentials:
-        unary, pairwise, start, end, offsets, kind = naive.flat(chains)
+        unary, pairwise, start, end, offsets, kind, _ = naive.flat(chains)
         return Potentials.of(unary, pairwise, start, end, offsets, kind=kind if len(kind) else None)
 
     return convert

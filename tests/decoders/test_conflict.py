@@ -12,10 +12,10 @@ from conseq.constraints import HARD, Agree
 from conseq.corpus import Corpus
 from conseq.decoders import conflict
 from conseq.decoders.base import Limits
-from conseq.decoders.conflict import explain_infeasible, smallest_conflict
+from conseq.decoders.chain.viterbi import Viterbi
+from conseq.decoders.conflict import Undecided, explain_infeasible, smallest_conflict
 from conseq.decoders.enumeration import Enumerate, labellings
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.satisfy import Undecided
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema
@@ -72,8 +72,8 @@ def test_against_all_sets_of_rules():
 
 @pytest.mark.parametrize("decoder", [ILP(), Enumerate()], ids=str)
 def test_the_decoder_is_asked_where_the_search_gives_up(decoder, monkeypatch):
-    monkeypatch.setattr(conflict, "WIDTH", 1)
-    monkeypatch.setattr(conflict, "HASTY_WIDTH", 1)
+    monkeypatch.setattr(conflict, "SEARCH", Viterbi())
+    monkeypatch.setattr(conflict, "HASTY", Viterbi())
     for seed in range(15):
         check(clauses_problem(seed), f"seed {seed}", decoder)
 
@@ -119,7 +119,7 @@ def test_a_sequence_with_fewer_repeated_words_than_others():
 
 
 def test_a_decoder_that_is_stopped_is_no_proof(monkeypatch):
-    monkeypatch.setattr(conflict, "WIDTH", 0)
+    monkeypatch.setattr(conflict, "SEARCH", Viterbi())
     rules = [clause(3, [(0, 0)]), clause(3, [(0, 1), (0, 2)])]
     problem = Problems.of(Potentials.of(np.zeros((2, 3))), SCHEMA, rules)[0]
     with pytest.raises(Undecided):

@@ -14,10 +14,10 @@ from conseq.constraints import Forbidden
 from conseq.constraints.primitives import Linear
 from conseq.constraints.program import Program
 from conseq.constraints.relaxation import shifted
-from conseq.decoders.lattice.lattice import chain_of
+from conseq.decoders.chain.viterbi import chain_of
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.kernels import softdd
-from conseq.kernels.lattice import Chain
+from conseq.kernels.chain import Chain
 from conseq.potentials import Potentials
 from conseq.problem import Problem, Problems
 from conseq.schema import Schema

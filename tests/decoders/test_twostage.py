@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems_by_kind import random_problem as problem_of_kind
 from rules_by_hand import at_most_one, clause, not_there, random_problem
 
 from conseq.decoders.base import Limits
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.enumeration import labellings
-from conseq.decoders.lattice import reader as reader_module
-from conseq.decoders.lattice.lattice import Lattice
-from conseq.decoders.lattice.reader import Reader
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
 from conseq.potentials import Potentials
@@ -135,26 +131,3 @@ def test_a_good_hint_is_kept():
 def test_wrong_options(options, said):
     with pytest.raises(ConseqError, match=said):
         TwoStage(**options)
-
-
-def test_bounds_over_groups_of_labels_are_lower_bounds_and_change_no_answer(monkeypatch) -> None:
-    """What large lattices do: the minimum remaining cost of an automaton over groups of labels."""
-    problems = [problem for seed in range(40) if (problem := problem_of_kind(seed)).n_tokens]
-    search = TwoStage(0.5, "search")
-    exact = [(remaining(problem), search.decode(problem)) for problem in problems]
-    monkeypatch.setattr(reader_module, "MOST_ARCS", 0)
-    for seed, (problem, (tables, truth)) in enumerate(zip(problems, exact, strict=True)):
-        for lower, least in zip(remaining(problem), tables, strict=True):
-            assert (lower <= least + 1e-9).all(), seed
-        found = search.decode(problem)
-        assert found.certificate.status is truth.certificate.status, seed
-        assert found.score == truth.score, seed
-
-
-def remaining(problem: Problem) -> list[np.ndarray]:
-    lattice = Lattice.of(problem.with_local_constraints, len(problem.schema))
-    return [
-        Reader.of(lattice, problem, charge).minimum_remaining
-        for charge in problem.charges
-        if not lattice.is_empty
-    ]

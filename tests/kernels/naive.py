@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numba import config
 
-from conseq.kernels.chain import Chains
+from conseq.kernels import chain as kernel
 
 INF = math.inf
 
@@ -58,17 +58,18 @@ def random_chains(seed: int, magnitude: float = 2.0) -> list[Chain]:
     return chains
 
 
-def flat(chains: list[Chain]) -> Chains:
+def flat(chains: list[Chain]) -> kernel.Chain:
     """As the kernels take them; kind empty where it can be."""
     first = chains[0]
     kind = np.concatenate([c.kind for c in chains])
-    return Chains(
+    return kernel.Chain(
         np.concatenate([c.unary for c in chains]),
         first.pairwise,
         first.start,
         first.end,
         np.cumsum([0, *(len(c.unary) for c in chains)]),
         kind if len(first.pairwise) > 1 else np.empty(0, np.int32),
+        np.arange(first.size, dtype=np.int32),
     )
 
 

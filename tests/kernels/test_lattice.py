@@ -10,7 +10,8 @@ from calling import called
 from numba import config
 
 from conseq.kernels import lattice as kernel
-from conseq.kernels.lattice import Chain, Graph, Steps
+from conseq.kernels.chain import Chain
+from conseq.kernels.lattice import Graph, Steps
 
 SEEDS = range(25 if config.DISABLE_JIT else 100)
 GRAPH_SEEDS = range(60 if config.DISABLE_JIT else 300)
@@ -39,8 +40,7 @@ def best_paths(lattice: reference.Lattice, n: int) -> dict[tuple[int, ...], floa
 
 
 def chain_of(chain: naive.Chain, label_of: np.ndarray) -> Chain:
-    kind = chain.kind if len(chain.pairwise) > 1 else np.empty(0, np.int32)
-    return Chain(chain.unary, chain.pairwise, chain.start, chain.end, kind, label_of)
+    return naive.flat([chain])._replace(label_of=label_of)
 
 
 def from_chain(

@@ -20,8 +20,8 @@ def test_minimum_remaining_is_the_least_that_any_path_onwards_is_charged(seed: i
     lattice = reference.random_lattice(rng)
     automaton = naive_primitives.random_automaton(rng)
     read = rng.integers(0, 3, len(lattice.steps.pair))
-    machine = product.Machine(lattice.steps.first, read, automaton.arcs, automaton.charges, 0)
-    least = product.minimum_remaining(lattice.graph, machine)
+    machine = product.Machine(lattice.graph, lattice.steps.first, read, automaton.arcs, automaton.charges, 0)
+    least = product.minimum_remaining(machine)
     assert least.shape == (lattice.n_nodes, len(automaton.arcs))
     for node in range(lattice.n_nodes):
         onwards = [[int(read[i]) for i in lattice.steps_on(path)] for path in lattice.paths(node)]

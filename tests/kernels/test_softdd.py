@@ -13,7 +13,7 @@ from numba import config
 
 from conseq.kernels import chain as viterbi
 from conseq.kernels import softdd
-from conseq.kernels.lattice import Chain
+from conseq.kernels.chain import Chain
 from conseq.kernels.softdd import Found, Task
 from conseq.kernels.violations import Automata, Counters, Ground, Sums
 
@@ -43,8 +43,8 @@ class Case:
         rows, terms, limits = naive_primitives.random_sums(rng, len(self.tables))
         self.sums = Sums(rows, terms, np.column_stack([limits[:, 0], rng.choice([0, 0.3], len(limits))]))
         self.ceilings = limits[:, 1].copy()
-        unary, pairwise, start, end, self.offsets, self.kind = naive.flat(self.chains)
-        self.chain = Chain(unary, pairwise, start, end, self.kind, self.label_of)
+        self.chain = naive.flat(self.chains)._replace(label_of=self.label_of)
+        self.offsets, self.kind = self.chain.offsets, self.chain.kind
         self.automata = self._automaton(rng) if rng.random() < 0.5 else NO_AUTOMATA
         self.penalties = np.append(self.ceilings, 1.5)[: len(limits) + len(self.automata.machines)]
         self.effects = self._effects(bool(rng.random() < 0.5))
@@ -93,8 +93,7 @@ class Case:
         """What Viterbi finds to begin with, and the sequences that have a labelling."""
         offsets = self.offsets
         states, bounds = np.empty(len(self.chain.unary), dtype=np.int32), np.empty(len(offsets) - 1)
-        chains = viterbi.Chains(*self.chain[:4], offsets, self.kind)
-        viterbi.viterbi(chains, 0, len(bounds), states, bounds)
+        viterbi.viterbi(self.chain, 0, len(bounds), states, bounds)
         scores = np.full(len(bounds), -np.inf)
         able = [n for n in range(len(bounds)) if bounds[n] > -np.inf and offsets[n + 1] > offsets[n]]
         for n in able:
@@ -106,7 +105,7 @@ class Case:
         ground = Ground(self.size, self.counters(), self.sums, self.automata)
         task = Task(self.chain, 0, ground, self.penalties, self.ceilings, self.effects, most_runs, 4.0)
         runs, multipliers = np.zeros(len(chosen), dtype=np.int64), np.zeros((len(chosen), len(self.ceilings)))
-        softdd.softdd(task, self.offsets, chosen, found, runs, multipliers)
+        softdd.softdd(task, chosen, found, runs, multipliers)
         return runs, multipliers
 
 

@@ -27,13 +27,11 @@ def marginals(chains):
 
 
 def lattice(chain):
-    unary, pairwise, start, end, _, kind = naive.flat([chain])
-    return kernel.Messages(*kernel.lattice(unary, pairwise, start, end, kind))
+    return kernel.Messages(*kernel.lattice(naive.flat([chain])))
 
 
 def passage(chain, first, masks):
-    unary, pairwise, _, _, _, kind = naive.flat([chain])
-    return math.exp(kernel.passage(unary, pairwise, kind, lattice(chain), first, masks))
+    return math.exp(kernel.passage(naive.flat([chain]), lattice(chain), first, masks))
 
 
 def close(a, b):

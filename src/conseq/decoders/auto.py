@@ -25,12 +25,12 @@ from conseq.corpus import gathered
 from conseq.decoders.base import NO_LIMITS, Best, Decoder, Hint, Limits
 from conseq.decoders.batch import Decodings
 from conseq.decoders.beam import Beam
-from conseq.decoders.chain.viterbi import Viterbi, chunks
+from conseq.decoders.chain.viterbi import Viterbi, chain_of, chunks
 from conseq.decoders.chain_as_variables import ChainAsVariables
 from conseq.decoders.dual import Dual
 from conseq.decoders.enumeration import Enumerate
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.lattice import EDGES_PER_STATE, chain_of
+from conseq.decoders.lattice.lattice import EDGES_PER_STATE
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import Lazy, ShiftedChain, refine
 from conseq.decoders.messages.absorbing import absorb
@@ -46,8 +46,6 @@ from conseq.threads import map_chunks, run
 
 FIRST_RUNS = 6
 """Runs of Soft-DD before product states are searched."""
-MORE_RUNS = 100
-"""Runs of Soft-DD where the first search did not get through."""
 SPREAD = 4.0
 """How far below the bound Soft-DD aims at first."""
 SMALL_PROGRAM = 50_000
@@ -171,7 +169,7 @@ def _viterbi(decodings: Decodings, potentials: Potentials, first: int, last: int
     """
     problems = decodings.problems
     program = problems.program
-    chain.viterbi(chain.Chains(*potentials.arrays()), first, last, decodings.states, decodings.bounds)
+    chain.viterbi(chain_of(potentials), first, last, decodings.states, decodings.bounds)
     bounds = potentials.offsets[first : last + 1]
     a, b = int(bounds[0]), int(bounds[-1])
     labels = potentials.labels(decodings.states[a:b])
@@ -217,7 +215,7 @@ class _SequenceSolver:
     def run(self, sequences: NDArray[np.int64], violated: NDArray[np.bool_]) -> None:
         """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
         begun = time.perf_counter()
-        multipliers = self._tighten(sequences, FIRST_RUNS)
+        multipliers = self._tighten(sequences)
         closed = self._closed(sequences)
         self.decodings.seconds[sequences] += (time.perf_counter() - begun) / len(sequences)
         for k in np.flatnonzero(~closed).tolist():
@@ -236,7 +234,7 @@ class _SequenceSolver:
             near = decodings.bounds[sequences] <= scores + rounding(scores)
         return near & (scores > -np.inf) & (self.hint is None)
 
-    def _tighten(self, sequences: NDArray[np.int64], runs: int) -> NDArray[np.float64]:
+    def _tighten(self, sequences: NDArray[np.int64]) -> NDArray[np.float64]:
         """Soft-DD for each sequence, from its best labelling on; the multipliers it ends with, [·,K]."""
         decodings, program = self.decodings, self.program
         task = softdd.Task(
@@ -246,14 +244,13 @@ class _SequenceSolver:
             np.where(program.is_nonlocal, program.penalties, 0.0),
             self.primitives.ceilings,
             self.primitives.effects(self.potentials),
-            max(0, min(runs, self.limits.iterations - 1)),
+            max(0, min(FIRST_RUNS, self.limits.iterations - 1)),
             SPREAD,
         )
         found = softdd.Found(decodings.states, decodings.bounds, decodings.scores)
         made = np.zeros(len(sequences), dtype=np.int64)
         multipliers = np.zeros((len(sequences), program.n_linear))
-        *_, offsets, _ = self.potentials.arrays()
-        softdd.softdd(task, offsets, sequences, found, made, multipliers)
+        softdd.softdd(task, sequences, found, made, multipliers)
         decodings.iterations[sequences] += made
         return multipliers
 
@@ -279,8 +276,7 @@ class _SequenceSolver:
     ) -> float:
         """What takes longer, for a sequence that the first search did not settle; the Viterbi runs."""
         if self.limits.nodes == 0:
-            runs, multipliers = self._descend_again(i, best)
-            return runs + self._search(i, best, violated, multipliers, self.limits, 1)
+            return 0.0
         wanted = {*np.flatnonzero(violated).tolist(), *np.flatnonzero(multipliers).tolist()}
         runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
         settled = settle(best, wanted, self._share(best), multipliers, FIRST_BEAMS)
@@ -334,20 +330,6 @@ class _SequenceSolver:
         potentials = self.potentials[i]
         chain = ShiftedChain(best.problem, potentials, multipliers)
         return refine(best, chain, np.flatnonzero(active).tolist(), limits, edges_per_state)
-
-    def _descend_again(self, i: int, best: Best) -> tuple[float, NDArray[np.float64]]:
-        """A longer Soft-DD, for one sequence; the runs and the multipliers."""
-        problem = best.problem
-        alone = Decodings.empty(Problems(problem.potentials, problem.program, problem.first_token))
-        potentials = self.potentials[i]
-        _viterbi(alone, potentials, 0, 1)
-        multipliers = _SequenceSolver(alone, potentials, self.limits, None)._tighten(
-            np.zeros(1, dtype=np.int64), MORE_RUNS
-        )
-        best.prove(float(alone.bounds[0]))
-        if alone.scores[0] > -np.inf:
-            best.offer(alone.states)
-        return 1 + float(alone.iterations[0]), multipliers[0]
 
     def _put(self, i: int, best: Best, runs: float) -> None:
         decodings = self.decodings

@@ -17,19 +17,22 @@ from conseq.constraints.base import Constraint
 from conseq.constraints.conflict import conflicts
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.ilp import ILP
-from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates, too_many
-from conseq.decoders.lattice.reader import Reader
-from conseq.decoders.lattice.satisfy import Undecided, check_clock, satisfy
+from conseq.decoders.messages.search import MessagePassing
 from conseq.dtypes import States
+from conseq.errors import ConseqError
 from conseq.potentials import Potentials
-from conseq.problem import Problem, Status
+from conseq.problem import Decoding, Problem, Status
 
 SHOWN_TOKENS = 6
 DEFAULT = ILP()
-HASTY_WIDTH, WIDTH = 100, 2_000
-"""Of a plain search, after which nobody is asked where an answer is not needed, or the decoder."""
+HASTY, SEARCH = MessagePassing(widest=8), MessagePassing(widest=512)
+"""Searches, after which nobody is asked where an answer is not needed, or the decoder."""
 PATIENCE = Limits(seconds=20)
 """For finding out why there is no labelling."""
+
+
+class Undecided(ConseqError):
+    """Whether rules can hold together was not found out within the limits."""
 
 
 def smallest_conflict(
@@ -39,7 +42,7 @@ def smallest_conflict(
 
     None: there is a labelling that satisfies all of them. An empty list: no rule is to blame, for every
     labelling meets a score of −inf. The decoder is asked which rules can hold together where a plain search
-    does not say; if the limits stop it before it knows, `Undecided` is raised, or `TooManyStates`.
+    does not say; if the limits stop it before it knows, `Undecided` is raised.
     """
     oracle = Oracle(problem, decoder, limits)
     rules = next(conflicts(oracle.hard, oracle), None)
@@ -53,44 +56,27 @@ class Oracle:
         self.problem = replace(problem, potentials=_allowed(problem.potentials))
         self.decoder, self.limits = decoder, limits
         self.until = time.perf_counter() + limits.seconds
-        room = limits.room(EDGE)
-        self.lattice = Lattice.of(self.problem.potentials, len(problem.schema), most_edges=room)
-        charges = [c for c in self.problem.charges if np.isinf(c.penalty)]
-        self.hard = frozenset(c.rule for c in charges)
-        if len(charges) * self.lattice.n_edges > limits.room(8, 0.5):
-            raise too_many(room / EDGES_PER_STATE)
-        self.readers = []
-        for charge in charges:
-            check_clock(self.until)
-            self.readers.append((charge.rule, Reader.of(self.lattice, self.problem, charge)))
+        self.hard = frozenset(c.rule for c in problem.charges if np.isinf(c.penalty))
 
     def holding(self, items: Set[int]) -> frozenset[int] | None:
         """Hard rules that hold together and include the given ones; None if these cannot hold together."""
-        try:
-            return self._searched(items, WIDTH)
-        except Undecided:
-            return self._decoded(items)
+        for decoder in (SEARCH, self.decoder):
+            found = self._decoded(items, decoder)
+            if found.certificate.status is not Status.UNKNOWN:
+                return self._satisfied(found.states, items)
+        raise Undecided("whether the rules can hold together was not decided; raise the limits")
 
     def quickly(self, items: Set[int]) -> frozenset[int] | None:
         """The same without the decoder: None also where a short search does not find out."""
-        try:
-            return self._searched(items, HASTY_WIDTH)
-        except Undecided:
-            return None
+        return self._satisfied(self._decoded(items, HASTY).states, items)
 
-    def _searched(self, items: Set[int], width: int) -> frozenset[int] | None:
-        readers = [reader for rule, reader in self.readers if rule in items]
-        return self._satisfied(satisfy(self.lattice, readers, width, self.until), items)
-
-    def _decoded(self, items: Set[int]) -> frozenset[int] | None:
-        program = self.problem.program
+    def _decoded(self, items: Set[int], decoder: Decoder) -> Decoding:
+        seconds, program = self.until - time.perf_counter(), self.problem.program
+        if seconds <= 0:
+            raise Undecided("which rules can hold together was not found out in time; raise the limits")
         penalties = [np.inf if rule in items else 0.0 for rule in range(len(program.rules))]
         part = replace(self.problem, program=program.with_penalties(penalties))
-        seconds = max(0.0, self.until - time.perf_counter())
-        found = self.decoder.decode(part, limits=replace(self.limits, seconds=seconds))
-        if found.certificate.status is Status.UNKNOWN:
-            raise Undecided("whether the rules can hold together was not decided; raise the limits")
-        return self._satisfied(found.states, items)
+        return decoder.decode(part, limits=replace(self.limits, seconds=seconds))
 
     def _satisfied(self, states: States | None, items: Set[int]) -> frozenset[int] | None:
         """The hard rules that a labelling satisfies, the items included, which rounding may lose."""
@@ -121,7 +107,7 @@ def explain_infeasible(
     sequence = f"sequence {number} (from 0{shown})"
     try:
         rules = smallest_conflict(problem, decoder, limits)
-    except (Undecided, TooManyStates):
+    except Undecided:
         return f"no labelling of {sequence} that satisfies the hard rules was found; drop some of them"
     if rules is None:
         return f"no labelling of {sequence} was found, though there are some; try another decoder"

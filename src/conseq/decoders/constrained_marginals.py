@@ -32,10 +32,13 @@ QUICK_STEPS = 500_000
 for one sequence, and less to find that there is none."""
 
 
-def constrained_posterior(problem: Problem, limits: Limits = FOR_SUMS) -> Posterior:
+def constrained_posterior(
+    problem: Problem, limits: Limits = FOR_SUMS, i: int = 0, quick: bool = False
+) -> Posterior:
     """The distribution over the labellings of one sequence under all its rules.
 
-    InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice.
+    InfeasibleError if there is no labelling, TooManyStates if the limit does not suffice; messages call it
+    sequence i.
 
     >>> from conseq.constraints import Segments
     >>> from conseq.potentials import Potentials
@@ -45,11 +48,6 @@ def constrained_posterior(problem: Problem, limits: Limits = FOR_SUMS) -> Poster
     >>> constrained_posterior(problem).states[:, 1].round(6)  # xOO OxO OOx xxO Oxx xxx
     array([0.5     , 0.666667, 0.5     ])
     """
-    return _posterior(problem, limits, 0)
-
-
-def _posterior(problem: Problem, limits: Limits, i: int, quick: bool = False) -> Posterior:
-    """That of sequence i."""
     try:
         posterior = Posterior.of(_product(problem, limits, quick))
     except TooManyStates:
@@ -77,13 +75,13 @@ def constrained_marginals_all(
     if not problems.program.is_nonlocal.any():
         found = marginals(potentials, threads)
         for i in np.flatnonzero(potentials.lengths == 0).tolist():  # which the chain takes for 0
-            found.log_partition[i] = _posterior(problems[i], limits, first + i).log_partition
+            found.log_partition[i] = constrained_posterior(problems[i], limits, first + i).log_partition
         return found
     node, log_partition = np.empty(potentials.unary.shape), np.empty(len(problems))
 
     def work(i: int, _: int) -> None:
         a, b = potentials.bounds(i)
-        found = _posterior(problems[i], limits, first + i)
+        found = constrained_posterior(problems[i], limits, first + i)
         node[a:b], log_partition[i] = found.states, found.log_partition
 
     map_chunks(work, range(len(problems) + 1), threads)
@@ -108,7 +106,7 @@ class SpanProbabilities:
         potentials = self.problems.with_local_constraints  # of all, which makes those of each quick
         if not self.problems.program.is_nonlocal.any():
             return ChainPosterior.of(potentials, i)
-        return _posterior(self.problems[i], self.limits, i, quick=True)
+        return constrained_posterior(self.problems[i], self.limits, i, quick=True)
 
     def forbid(self, steps: Bools) -> bool:
         """Whether no labelling takes any of some steps, [S+1,S+1]; START and END are the last."""

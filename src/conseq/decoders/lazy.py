@@ -14,12 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits, bring_in
-from conseq.decoders.chain.viterbi import first_answer
-from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates, chain_of
+from conseq.decoders.chain.viterbi import chain_of, first_answer
+from conseq.decoders.lattice.lattice import EDGE, EDGES_PER_STATE, Lattice, TooManyStates
 from conseq.decoders.lattice.search import LatticeSearch, lowered
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.dtypes import Floats
-from conseq.kernels.lattice import Chain, chain_completions
+from conseq.kernels.chain import Chain
+from conseq.kernels.lattice import chain_completions
 from conseq.kernels.softdd import shifted_chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem

@@ -1,6 +1,6 @@
 """The best labelling of a chain (max-plus), sequence after sequence.
 
-    Chains ─→ viterbi ─→ states[T], scores[N]
+    Chain ─→ viterbi ─→ states[T], scores[N]
 
 Axes: T tokens of all sequences end to end, S states, C kinds of step, N sequences, W = S rounded up
 to a multiple of LANES. All scores are logarithms; −inf is forbidden and flows through every line.
@@ -21,8 +21,8 @@ LANES = 4
 """Rows are padded to a multiple of this; the loops over previous states take as many at a time."""
 
 
-class Chains(NamedTuple):
-    """The scores of N sequences, see `Potentials`."""
+class Chain(NamedTuple):
+    """The scores of N sequences, see `Potentials`; a kernel for one sequence takes that of one."""
 
     unary: Array  # [T,S]
     pairwise: Array  # [C,S,S]
@@ -30,6 +30,7 @@ class Chains(NamedTuple):
     end: Array  # [S]
     offsets: Array  # [N+1]
     kind: Array  # [T] or empty
+    label_of: Array  # [S]
 
 
 @helper
@@ -94,14 +95,14 @@ def advance_max(delta: Array, matrix: Array, c: int, reach: Array, t: int) -> No
 
 
 @helper
-def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array, states: Array) -> None:
+def trace(chain: Chain, a: int, b: int, reach: Array, states: Array) -> None:
     """Walk back from states[b−1], at every step to the lowest previous state that attains reach.
 
     The sums of `best_states` are repeated here bit for bit, so an exact comparison finds it, and no
     back-pointers need to be stored.
     """
-    size = unary.shape[1]
-    kinds = len(matrix) // 2
+    unary, matrix, kind = chain.unary, chain.pairwise, chain.kind
+    size, kinds = unary.shape[1], len(matrix) // 2
     for t in range(b - 1, a, -1):
         j = states[t]
         c = kinds + (kind[t] if kind.size else 0)
@@ -114,29 +115,19 @@ def trace(unary: Array, matrix: Array, kind: Array, a: int, b: int, reach: Array
 
 
 @helper
-def best_states(
-    unary: Array,
-    matrix: Array,
-    start: Array,
-    end: Array,
-    kind: Array,
-    a: int,
-    b: int,
-    delta: Array,
-    reach: Array,
-    states: Array,
-) -> float:
+def best_states(chain: Chain, a: int, b: int, delta: Array, reach: Array, states: Array) -> float:
     """The best states of the tokens a … b−1 and their score (Viterbi 1967); −1 and −inf if all are forbidden.
 
     reach[t,j] = max_i (delta_{t−1}[i] + pairwise[i,j]);   delta_t[j] = reach[t,j] + unary[t,j]
 
     reach[0] = start. Only reach is kept; delta[W] has −inf in its padding. Of last states that are equally
-    good the lowest is taken.
+    good the lowest is taken. The pairwise scores of the chain are those of `both_directions`.
     """
+    unary, kind, start, end = chain.unary, chain.kind, chain.start, chain.end
     size = len(start)
     for t in range(b - a):
         if t > 0:
-            advance_max(delta, matrix, kind[a + t] if kind.size else 0, reach, t)
+            advance_max(delta, chain.pairwise, kind[a + t] if kind.size else 0, reach, t)
         else:
             for j in range(size):
                 reach[0, j] = start[j]
@@ -149,22 +140,23 @@ def best_states(
     for t in range(a, b):
         states[t] = best
     if best >= 0:
-        trace(unary, matrix, kind, a, b, reach, states)
+        trace(chain, a, b, reach, states)
     return score
 
 
 @kernel
-def viterbi(chains: Chains, first: int, last: int, states: Array, scores: Array) -> None:
+def viterbi(chain: Chain, first: int, last: int, states: Array, scores: Array) -> None:
     """Best states and their score for the sequences first … last−1.
 
     A sequence without a feasible labelling gets the score −inf and the states −1. Memory beyond the
     arguments: one row of W scores per token of the longest sequence.
     """
-    unary, start, end, offsets, kind = chains.unary, chains.start, chains.end, chains.offsets, chains.kind
-    matrix = both_directions(chains.pairwise)
+    unary, pairwise, start, end, offsets, kind, label_of = chain
+    matrix = both_directions(pairwise)
+    ready = Chain(unary, matrix, start, end, offsets, kind, label_of)
     reach = np.empty((longest(offsets, np.arange(first, last)), matrix.shape[1]))
     delta = forbidden(1, matrix.shape[1])[0]
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        score = best_states(unary, matrix, start, end, kind, a, b, delta, reach, states)
+        score = best_states(ready, a, b, delta, reach, states)
         scores[n] = score if b > a else 0.0

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conseq.kernels.chain import advance_max, both_directions, forbidden
+from conseq.kernels.chain import Chain, advance_max, both_directions, forbidden
 from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.violations import Counters
 
@@ -40,17 +40,6 @@ class Steps(NamedTuple):
     pair: Array  # [I], previous label · (Y+1) + label
     token: Array  # [I], the token that is entered; L for END
     state: Array  # [I], the state that the token gets, −1 for END
-
-
-class Chain(NamedTuple):
-    """The scores of one sequence, see `Potentials`."""
-
-    unary: Array  # [L,S]
-    pairwise: Array  # [C,S,S]
-    start: Array  # [S]
-    end: Array  # [S]
-    kind: Array  # [L] or empty
-    label_of: Array  # [S]
 
 
 # ── from a chain ────────────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conseq.kernels.chain import LANES as STATES
-from conseq.kernels.chain import best_states, both_directions, forbidden, longest, padded
+from conseq.kernels.chain import Chain, best_states, both_directions, forbidden, longest, padded
 from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.scaled import backward, forward, log_sum, lower_by_max
 from conseq.kernels.vectors import LANES, flat, prefetch
@@ -118,7 +118,8 @@ def perceptron(data: Data, order: Array, seen: int, weights: Vector, sums: Vecto
     for n in order:
         a, b = data.offsets[n], data.offsets[n + 1]
         score(data, weights.state, a, b, scores)
-        best_states(scores, both_directions(pairwise), start, end, kind, 0, b - a, delta, reach, found)
+        chain = Chain(scores, both_directions(pairwise), start, end, data.offsets, kind, kind)
+        best_states(chain, 0, b - a, delta, reach, found)
         missed = 0
         for t in range(a, b):
             missed += found[t - a] != data.gold[t]

@@ -31,8 +31,9 @@ SAME = 1e-12
 
 
 class Machine(NamedTuple):
-    """An automaton and what it reads: the symbols of edge e are read[begins[e]:begins[e+1]]."""
+    """A lattice and an automaton: the symbols that it reads on edge e are read[begins[e]:begins[e+1]]."""
 
+    graph: Graph
     begins: Array  # [E+1]
     read: Array  # [I]
     arcs: Array  # [Q,A], the next state
@@ -46,6 +47,18 @@ class Pairs(NamedTuple):
     begins: Array  # [B+1]
     memory: Array  # [P], the states
     reached: Array  # [P], the best scores up to there
+    same: Array  # [P], the first pair of the same node and future, −1 for a pair that leads nowhere
+    owed: Array  # [P], see above
+
+    @classmethod
+    def room_for(cls, n_nodes: int, count: int) -> Pairs:
+        """What is not filled in takes no memory."""
+        memory, same, begins = (np.empty(size, dtype=np.int64) for size in (count, count, n_nodes + 1))
+        return cls(begins, memory, np.empty(count), same, np.empty(count))
+
+    def part(self, count: int) -> Pairs:
+        """The first ones."""
+        return Pairs(self.begins, *(column[:count] for column in self[1:]))
 
 
 @helper
@@ -59,13 +72,14 @@ def step_over(machine: Machine, q: int, e: int) -> tuple[int, float]:
 
 
 @kernel
-def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: int, pairs: Pairs) -> int:
+def explore(machine: Machine, rest: Array, floor: float, window: int, pairs: Pairs) -> int:
     """Fill in the pairs that a path of at least `floor` may come to; their number, −1 if there is no room.
 
-    rest[B] is the most that the lattice can add after each node, without this automaton; Of the
+    rest[B] is the most that the lattice can add after each node, without this automaton. Of the
     best scores by (node, state) only those of `window` nodes are kept at a time: a power of 2 that is more
     than the number of an edge's target ever exceeds that of its source by.
     """
+    graph = machine.graph
     size, last = len(machine.arcs), len(graph.first) - 2
     best = forbidden(window, size)
     best[0, machine.start] = 0.0
@@ -95,11 +109,10 @@ def explore(graph: Graph, rest: Array, machine: Machine, floor: float, window: i
 
 
 @helper
-def look(
-    graph: Graph, machine: Machine, pairs: Pairs, same: Array, owed: Array, q: int, node: int
-) -> tuple[Array, Array]:
+def look(machine: Machine, pairs: Pairs, q: int, node: int) -> tuple[Array, Array]:
     """For state q at a node: the pair (as merged) that each edge leads to, or −1, and its cost with what is
     owed there."""
+    graph, same = machine.graph, pairs.same
     a, b = graph.first[node], graph.first[node + 1]
     leads, costs = np.empty(b - a, dtype=np.int64), np.empty(b - a)
     for e in range(a, b):
@@ -109,27 +122,25 @@ def look(
             target = graph.targets[e]
             j = place_of(pairs.memory, pairs.begins[target], pairs.begins[target + 1], after)
             if j >= 0 and same[j] >= 0:
-                leads[e - a], costs[e - a] = same[j], cost + owed[j]
+                leads[e - a], costs[e - a] = same[j], cost + pairs.owed[j]
     return leads, costs
 
 
 @kernel
-def merge(graph: Graph, machine: Machine, floor: float, pairs: Pairs, same: Array, owed: Array) -> None:
-    """same[P] = the first pair of the same node and future, −1 for a pair that leads nowhere; owed[P]."""
+def merge(machine: Machine, floor: float, pairs: Pairs) -> None:
+    """Fill in `same` and `owed`."""
+    graph, same, owed = machine.graph, pairs.same, pairs.owed
     last = len(graph.first) - 2
     best = np.empty(len(same))
     for i in range(pairs.begins[last], pairs.begins[last + 1]):
         same[i], owed[i], best[i] = pairs.begins[last], 0.0, 0.0
     for node in range(last - 1, -1, -1):
-        begin, end, degree = (
-            pairs.begins[node],
-            pairs.begins[node + 1],
-            graph.first[node + 1] - graph.first[node],
-        )
+        begin, end = pairs.begins[node], pairs.begins[node + 1]
+        degree = graph.first[node + 1] - graph.first[node]
         leads, costs = np.empty((end - begin, degree), dtype=np.int64), np.empty((end - begin, degree))
         marks = np.zeros(end - begin, dtype=np.int64)
         for i in range(begin, end):
-            to, paid = look(graph, machine, pairs, same, owed, pairs.memory[i], node)
+            to, paid = look(machine, pairs, pairs.memory[i], node)
             least, most = np.inf, -np.inf
             for d in range(degree):
                 leads[i - begin, d], costs[i - begin, d] = to[d], paid[d]
@@ -171,22 +182,16 @@ def first_alike(
 
 @kernel
 def rebuild(
-    graph: Graph,
-    machine: Machine,
-    pairs: Pairs,
-    same: Array,
-    owed: Array,
-    kept: Array,
-    nodes: Array,
-    most_edges: int,
+    machine: Machine, pairs: Pairs, kept: Array, nodes: Array, most_edges: int
 ) -> tuple[Array, Array, Array, Array]:
     """The product of the pairs that are kept, at these nodes: first, the pairs that edges lead to, gains, and
     the old edge behind each new one."""
+    graph, owed = machine.graph, pairs.owed
     first, n = np.zeros(len(kept) + 1, dtype=np.int64), 0
     targets, edges = np.empty(most_edges, dtype=np.int64), np.empty(most_edges, dtype=np.int64)
     gains = np.empty(most_edges)
     for k in range(len(kept)):
-        leads, costs = look(graph, machine, pairs, same, owed, pairs.memory[kept[k]], nodes[k])
+        leads, costs = look(machine, pairs, pairs.memory[kept[k]], nodes[k])
         for d in range(len(leads)):
             if leads[d] >= 0:
                 edges[n], targets[n] = graph.first[nodes[k]] + d, leads[d]
@@ -197,10 +202,11 @@ def rebuild(
 
 
 @kernel
-def minimum_remaining(graph: Graph, machine: Machine) -> Array:
+def minimum_remaining(machine: Machine) -> Array:
     """least[B,Q] = the least that the automaton in state q at a node still charges on a path to the sink; inf
     where there is none."""
-    last, begins, read = len(graph.first) - 2, machine.begins, machine.read
+    graph, begins, read = machine.graph, machine.begins, machine.read
+    last = len(graph.first) - 2
     least = np.empty((last + 1, len(machine.arcs)))
     for node in range(last, -1, -1):
         for q in range(least.shape[1]):

@@ -21,9 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from conseq.kernels import rounding
-from conseq.kernels.chain import best_states, both_directions, forbidden, longest
+from conseq.kernels.chain import Chain, best_states, both_directions, forbidden, longest
 from conseq.kernels.compiled import Array, helper, kernel
-from conseq.kernels.lattice import Chain
 from conseq.kernels.multipliers import descent, dot, gap_to_close, move, note, totals, weigh
 from conseq.kernels.violations import Ground, Sums, judge, limit_of
 
@@ -63,7 +62,8 @@ class Found(NamedTuple):
 def to_shift(chain: Chain, length: int) -> Chain:
     """A copy for shifted scores, of `length` tokens; its steps are in both directions."""
     unary, pairwise = np.empty((length, len(chain.start))), both_directions(chain.pairwise)
-    return Chain(unary, pairwise, chain.start.copy(), chain.end.copy(), chain.kind, chain.label_of)
+    start, end = chain.start.copy(), chain.end.copy()
+    return Chain(unary, pairwise, start, end, chain.offsets, chain.kind, chain.label_of)
 
 
 @helper
@@ -115,8 +115,10 @@ def cost_of(violations: Array, penalties: Array) -> float:
 @helper
 def descend(task: Task, work: Chain, a: int, b: int, found: Found, n: int, multipliers: Array) -> int:
     """Tighten sequence n, of the tokens a … b−1: the runs; the best is left in found and multipliers."""
-    _, pairwise, start, end, kind, label_of = task.chain
-    chain = Chain(task.chain.unary[a:b], pairwise, start, end, kind[a:b] if kind.size else kind, label_of)
+    unary, pairwise, start, end, offsets, kind, label_of = task.chain
+    kind = kind[a:b] if kind.size else kind
+    chain = Chain(unary[a:b], pairwise, start, end, offsets, kind, label_of)
+    work = Chain(work.unary, work.pairwise, work.start, work.end, offsets, kind, label_of)
     sums, ceilings, length, width = task.ground.sums, task.ceilings, b - a, work.pairwise.shape[1]
     delta, reach = forbidden(1, width)[0], np.empty((length, width))
     path, labels = found.states[a:b].copy(), found.states[a:b].copy()
@@ -153,9 +155,7 @@ def descend(task: Task, work: Chain, a: int, b: int, found: Found, n: int, multi
             break
         weigh(sums, trial, zeros, weights)
         shift_to(chain, work, task.effects, weights, applied)
-        value = best_states(
-            work.unary, work.pairwise, work.start, work.end, chain.kind, 0, length, delta, reach, path
-        )
+        value = best_states(work, 0, length, delta, reach, path)
         done += 1
         if value == -np.inf:
             least = -np.inf
@@ -167,11 +167,12 @@ def descend(task: Task, work: Chain, a: int, b: int, found: Found, n: int, multi
 
 
 @kernel
-def softdd(task: Task, offsets: Array, chosen: Array, found: Found, runs: Array, multipliers: Array) -> None:
+def softdd(task: Task, chosen: Array, found: Found, runs: Array, multipliers: Array) -> None:
     """Tighten the chosen sequences one after the other.
 
     runs[n], multipliers[n,K]    of the chosen ones: Viterbi runs made, the multipliers of the least bound
     """
+    offsets = task.chain.offsets
     work = to_shift(task.chain, longest(offsets, np.arange(len(offsets) - 1)))
     for number in range(len(chosen)):
         n = chosen[number]
@@ -186,4 +187,4 @@ def shifted_chain(chain: Chain, sums: Sums, effects: Effects, multipliers: Array
     shift_to(chain, work, effects, weights, np.zeros(len(weights)))
     size = len(chain.start)
     pairwise = work.pairwise[: len(chain.pairwise), :size, :size].copy()
-    return work.unary, pairwise, work.start, work.end, chain.kind, chain.label_of
+    return work.unary, pairwise, work.start, work.end, chain.offsets, chain.kind, chain.label_of

@@ -1,6 +1,6 @@
 """Sums over all labellings of a chain: forward, backward, marginals, in the log domain.
 
-    Chains ─→ marginals ─→ node[T,S], log_partition[N]
+    Chain ─→ marginals ─→ node[T,S], log_partition[N]
     scores of one sequence ─→ lattice ─→ Messages ─→ passage ─→ log probability
 
 Axes as in `chain.py`; L tokens of a sequence; the axis of 2 is LEFT, RIGHT. The message of a side to a
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conseq.kernels.chain import LANES, Chains, both_directions, forbidden, larger, longest, padded
+from conseq.kernels.chain import LANES, Chain, both_directions, forbidden, larger, longest, padded
 from conseq.kernels.compiled import Array, helper, kernel
 from conseq.kernels.explog import exp, log
 
@@ -127,25 +127,16 @@ def normalise(x: Array) -> float:
 
 
 @helper
-def sweep(
-    unary: Array,
-    start: Array,
-    end: Array,
-    kind: Array,
-    steps: Steps,
-    a: int,
-    b: int,
-    work: Array,
-    found: Messages,
-) -> None:
+def sweep(chain: Chain, steps: Steps, a: int, b: int, work: Array, found: Messages) -> None:
     """The messages of both sides to the tokens a … b−1 (formulas at the top of the file).
 
     work[3,W] is room for vectors, with −inf in its padding.
     """
+    unary, kind = chain.unary, chain.kind
     kinds, size = len(steps.matrix) // 2, unary.shape[1]
     message, scale, x, p, out = found.message, found.scale, work[0], work[1], work[2]
     for side in range(2):
-        border = start if side == LEFT else end
+        border = chain.start if side == LEFT else chain.end
         for k in range(b - a):
             t = k if side == LEFT else b - a - 1 - k
             if k > 0:
@@ -172,19 +163,19 @@ def exp_normalise(x: Array) -> float:
 
 
 @kernel
-def marginals(chains: Chains, first: int, last: int, node: Array, log_partition: Array) -> None:
+def marginals(chain: Chain, first: int, last: int, node: Array, log_partition: Array) -> None:
     """Node marginals and log Z of the sequences first … last−1; log Z = −inf where nothing is feasible.
 
     log Z = Σ_{t < last} scale[LEFT,t] + log Σ_j exp(left[last,j] + unary[last,j] + right[last,j])
     """
-    unary, offsets, size = chains.unary, chains.offsets, len(chains.start)
-    steps, most = prepare(chains.pairwise), longest(offsets, np.arange(first, last))
+    unary, offsets, size = chain.unary, chain.offsets, len(chain.start)
+    steps, most = prepare(chain.pairwise), longest(offsets, np.arange(first, last))
     work = forbidden(3, steps.top.shape[1])
     found, x = room_for(most, size), work[1]
     message, scale = found.message, found.scale
     for n in range(first, last):
         a, b = offsets[n], offsets[n + 1]
-        sweep(unary, chains.start, chains.end, chains.kind, steps, a, b, work, found)
+        sweep(chain, steps, a, b, work, found)
         log_partition[n] = 0.0
         for t in range(b - a):
             for j in range(size):
@@ -198,22 +189,22 @@ def marginals(chains: Chains, first: int, last: int, node: Array, log_partition:
 
 
 @kernel
-def lattice(unary: Array, pairwise: Array, start: Array, end: Array, kind: Array) -> tuple[Array, Array]:
+def lattice(chain: Chain) -> tuple[Array, Array]:
     """The fields of the messages of one sequence."""
-    steps, (length, size) = prepare(pairwise), unary.shape
+    steps, (length, size) = prepare(chain.pairwise), chain.unary.shape
     found = room_for(length, size)
-    sweep(unary, start, end, kind, steps, 0, length, forbidden(3, steps.top.shape[1]), found)
+    sweep(chain, steps, 0, length, forbidden(3, steps.top.shape[1]), found)
     return found.message, found.scale
 
 
 @kernel
-def passage(unary: Array, pairwise: Array, kind: Array, found: Messages, first: int, masks: Array) -> float:
+def passage(chain: Chain, found: Messages, first: int, masks: Array) -> float:
     """log p(the labelling passes masks[k] at token first + k, for all k), from the messages of `lattice`.
 
     x[j] sums what reaches j from the left through the masks, in the units of left + unary − scale, so
     log p = log Σ_j exp(x[j] + right[j]) − log Σ_j exp(left[j] + unary[j] − scale + right[j]) at the end.
     """
-    message, scale = found.message, found.scale
+    unary, kind, message, scale = chain.unary, chain.kind, found.message, found.scale
     size, last = masks.shape[1], first + len(masks) - 1
     room = forbidden(2, padded(size, LANES))
     x, y = room[0], room[1]
@@ -222,7 +213,7 @@ def passage(unary: Array, pairwise: Array, kind: Array, found: Messages, first: 
             y[j] = -np.inf
             if masks[t - first, j]:
                 c = kind[t] if kind.size else 0
-                left = message[LEFT, t, j] if t == first else log_sum(x, pairwise, c, j)
+                left = message[LEFT, t, j] if t == first else log_sum(x, chain.pairwise, c, j)
                 y[j] = left + unary[t, j] - scale[LEFT, t]
         x, y = y, x
         if x.max() == -np.inf:  # no labelling passes

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conseq.decoders.chain.viterbi import chunks
+from conseq.decoders.chain.viterbi import chain_of, chunks
 from conseq.dtypes import Bools, Floats
 from conseq.errors import InfeasibleError, ScoreError
 from conseq.kernels import sums
-from conseq.kernels.chain import Chains
 from conseq.potentials import Potentials
 from conseq.threads import map_chunks
 
@@ -35,12 +34,12 @@ def marginals(potentials: Potentials, threads: int = 1) -> Marginals:
     >>> marginals(Potentials.of(np.log([[0.25, 0.75]]))).node.round(6)
     array([[0.25, 0.75]])
     """
-    chains = Chains(*potentials.arrays())
+    chain = chain_of(potentials)
     node = np.empty(potentials.unary.shape)
     log_partition = np.empty(len(potentials))
 
     def work(first: int, last: int) -> None:
-        sums.marginals(chains, first, last, node, log_partition)
+        sums.marginals(chain, first, last, node, log_partition)
 
     map_chunks(work, chunks(potentials, threads), threads)
     infeasible = np.flatnonzero(log_partition == -np.inf)
@@ -59,9 +58,9 @@ class ChainPosterior:
     @classmethod
     def of(cls, potentials: Potentials, i: int = 0) -> ChainPosterior:
         sequence = potentials[i]
-        unary, pairwise, start, end, _, kind = sequence.arrays()
-        messages = sums.Messages(*sums.lattice(unary, pairwise, start, end, kind))
-        if len(unary) and (messages.message[:, -1].sum(axis=0) + unary[-1]).max() == -np.inf:
+        messages = sums.Messages(*sums.lattice(chain_of(sequence)))
+        ends = messages.message[:, -1:].sum(axis=0) + sequence.unary[-1:]
+        if len(ends) and ends.max() == -np.inf:
             raise _infeasible(i)
         return cls(sequence, messages)
 
@@ -80,8 +79,7 @@ class ChainPosterior:
         first, masks = span_masks(self.potentials.unary.shape, start, before, inside, after)
         if len(masks) == 0:
             return 1.0
-        unary, pairwise, _, _, _, kind = self.potentials.arrays()
-        log_p = sums.passage(unary, pairwise, kind, self.messages, first, masks)
+        log_p = sums.passage(chain_of(self.potentials), self.messages, first, masks)
         return min(1.0, math.exp(log_p))
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from conseq.decoders.base import NO_LIMITS, Best, Hint, Limits
 from conseq.dtypes import Floats, Ints, States
-from conseq.kernels import chain
+from conseq.kernels import chain as kernel
+from conseq.kernels.chain import Chain
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem
 from conseq.threads import balanced, map_chunks
@@ -39,15 +40,20 @@ def viterbi(potentials: Potentials, threads: int = 1) -> Paths:
     >>> paths.labels.tolist(), paths.scores.tolist()
     ([1, 0, 1], [3.0, 0.5])
     """
-    chains = chain.Chains(*potentials.arrays())
+    chain = chain_of(potentials)
     states = np.empty(potentials.n_tokens, dtype=np.int32)
     scores = np.empty(len(potentials))
 
     def work(first: int, last: int) -> None:
-        chain.viterbi(chains, first, last, states, scores)
+        kernel.viterbi(chain, first, last, states, scores)
 
     map_chunks(work, chunks(potentials, threads), threads)
     return Paths(potentials.labels(states), scores, states)
+
+
+def chain_of(potentials: Potentials) -> Chain:
+    """The scores as kernels take them."""
+    return Chain(*potentials.arrays(), potentials.state_labels)
 
 
 def chunks(potentials: Potentials, threads: int) -> Ints:

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from conseq.constraints.primitives import Linear, Primitive
 from conseq.corpus import gathered
 from conseq.decoders.base import Best, Limits
+from conseq.decoders.chain.viterbi import chain_of
 from conseq.dtypes import Floats, Ints, States
 from conseq.errors import ConseqError
 from conseq.kernels import lattice as kernel
-from conseq.kernels.lattice import Chain, Graph, Steps
+from conseq.kernels.chain import Chain
+from conseq.kernels.lattice import Graph, Steps
 from conseq.potentials import Potentials
 from conseq.problem import Problem
 
@@ -230,12 +232,6 @@ class Lattice:
 def most_edges(limits: Limits, seconds: float) -> float:
     """The edges that a lattice may have where `seconds` are left."""
     return min(limits.room(EDGE), EDGES_PER_SECOND * max(0.0, seconds))
-
-
-def chain_of(potentials: Potentials) -> Chain:
-    """The scores of one sequence as `kernels/lattice.py` takes them."""
-    unary, pairwise, start, end, _, kind = potentials.arrays()
-    return Chain(unary, pairwise, start, end, kind, potentials.state_labels)
 
 
 def too_many(most_states: float) -> TooManyStates:

@@ -3,7 +3,7 @@
     Lattice, Problem, Charge ─→ Reader.of ─→ Reader ─→ product: the lattice of the same labellings, charged
                                                     ─→ minimum_remaining, over: for searches
 
-Axes: B nodes, E edges and I steps of the lattice; Q states, A symbols of the automaton; G groups of labels.
+Axes: B nodes, E edges and I steps of the lattice; Q states, A symbols of the automaton.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from conseq.constraints.primitives import Automaton
 from conseq.constraints.program import Charge
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.lattice.lattice import EDGE, Lattice, too_many
@@ -25,8 +24,6 @@ from conseq.problem import Problem
 
 STATES_PER_SECOND, ARCS_PER_SECOND = 500_000, 4_000_000
 """Product states that are surely found in a second, and arcs out of them gone through to merge some."""
-MOST_ARCS = 5_000_000
-"""Edges times states of an automaton up to which its minimum remaining cost is exact."""
 MOST_CELLS = 20_000_000
 """Cells that are kept for one sequence: nodes times states of an automaton, edges times automata."""
 
@@ -40,7 +37,6 @@ class Reader:
     next: Ints  # [Q,A], the state after each symbol in each state
     cost: Floats  # [Q,A], penalty · violation that is charged there; inf where a hard primitive is broken
     start: int
-    automaton: Automaton | None = None  # with which labels may be grouped
 
     @classmethod
     def of(cls, lattice: Lattice, problem: Problem, charge: Charge) -> Reader:
@@ -50,7 +46,7 @@ class Reader:
         paid = automaton.cost > 0
         cost[paid] = charge.penalty * automaton.cost[paid]
         read = lattice.reads(problem, automaton)
-        return cls(lattice, read, automaton.next.astype(np.int64), cost, automaton.start, automaton)
+        return cls(lattice, read, automaton.next.astype(np.int64), cost, automaton.start)
 
     def product(self, floor: float = -np.inf, limits: Limits = NO_LIMITS, until: float = np.inf) -> Lattice:
         """The labellings of the lattice with the primitive charged, without those that it takes below the
@@ -69,16 +65,15 @@ class Reader:
         arcs = np.diff(pairs.begins) @ np.diff(graph.first)
         if arcs > ARCS_PER_SECOND * (until - time.perf_counter()):
             raise too_many(limits.states)
-        same, owed = np.empty(len(pairs.memory), dtype=np.int64), np.empty(len(pairs.memory))
-        kernel.merge(graph, machine, floor, pairs, same, owed)
-        if same[0] < 0:  # the root leads nowhere
+        kernel.merge(machine, floor, pairs)
+        if pairs.same[0] < 0:  # the root leads nowhere
             return lattice.pruned(np.inf)
-        kept = np.flatnonzero(same == np.arange(len(same)))
+        kept = np.flatnonzero(pairs.same == np.arange(len(pairs.same)))
         nodes = np.searchsorted(pairs.begins, kept, side="right") - 1
         n_edges = int(np.diff(graph.first)[nodes].sum())
         if n_edges > limits.room(EDGE):
             raise too_many(limits.states)
-        first, pair, gains, edges = kernel.rebuild(graph, machine, pairs, same, owed, kept, nodes, n_edges)
+        first, pair, gains, edges = kernel.rebuild(machine, pairs, kept, nodes, n_edges)
         return replace(
             lattice,
             graph=Graph(first, np.searchsorted(kept, pair), gains),
@@ -92,31 +87,22 @@ class Reader:
         window = 1 << reach.bit_length()
         if window * size > MOST_CELLS:
             raise too_many(most_states)
-        room = min(lattice.n_nodes * size, most_states)  # what is not filled in takes no memory
-        begins = np.empty(lattice.n_nodes + 1, dtype=np.int64)
-        pairs = kernel.Pairs(begins, np.empty(room, dtype=np.int64), np.empty(room))
-        count = kernel.explore(lattice.graph, lattice.completions[0], self._machine, floor, window, pairs)
+        pairs = kernel.Pairs.room_for(lattice.n_nodes, min(lattice.n_nodes * size, most_states))
+        count = kernel.explore(self._machine, lattice.completions[0], floor, window, pairs)
         if count < 0:
             raise too_many(most_states)
-        return kernel.Pairs(begins, pairs.memory[:count], pairs.reached[:count])
+        return pairs.part(count)
 
     @property
     def _machine(self) -> kernel.Machine:
-        return kernel.Machine(self.lattice.steps.first, self.read, self.next, self.cost, self.start)
+        return kernel.Machine(
+            self.lattice.graph, self.lattice.steps.first, self.read, self.next, self.cost, self.start
+        )
 
     @cached_property
     def minimum_remaining(self) -> Floats:
-        """The least that it still charges at each node in each of its states, [B,Q]; inf: no path is left.
-
-        On the large lattice of a chain, a lower bound of it: over groups of labels that it cannot tell apart.
-        """
-        lattice, machine = self.lattice, self._machine
-        large = lattice.n_edges * len(self.next) > MOST_ARCS
-        if self.automaton is None or not large or not lattice.takes_one_step:
-            return kernel.minimum_remaining(lattice.graph, machine)
-        graph, node_of, step = over_groups(lattice, self.automaton.label_groups)
-        machine = machine._replace(begins=np.arange(len(step) + 1), read=self.read[step])
-        return kernel.minimum_remaining(graph, machine)[node_of]
+        """The least that it still charges at each node in each of its states, [B,Q]; inf: no path is left."""
+        return kernel.minimum_remaining(self._machine)
 
     def over(self, states: Ints, edges: Ints) -> tuple[Ints, Floats]:
         """The automaton's states after edges, one each, and what it charges on them."""
@@ -130,25 +116,3 @@ class Reader:
             cost = cost + np.where(going, self.cost[states, symbol], 0.0)
             states = np.where(going, self.next[states, symbol], states)
         return states, cost
-
-
-def over_groups(lattice: Lattice, group_of: Ints) -> tuple[Graph, Ints, Ints]:
-    """The graph of a chain's lattice with groups of labels as states, all gains 0.
-
-    Also the new node that each old one belongs to, [B], and an old step for each new edge, which takes one.
-    """
-    size, n_groups = lattice.n_labels + 1, int(group_of.max(initial=-1)) + 1
-    groups, width = np.append(group_of, n_groups), n_groups + 1
-    before, after = groups[lattice.steps.pair // size], groups[lattice.steps.pair % size]
-    key = (lattice.steps.token * width + before) * width + after
-    keys, first_step = np.unique(key, return_index=True)
-    token, before, after = keys // (width * width), keys // width % width, keys % width
-    nodes, place = np.unique(np.append(0, (token + 1) * width + after), return_inverse=True)
-    sources = np.searchsorted(nodes, np.where(token == 0, 0, token * width + before))
-    first = np.searchsorted(sources, np.arange(len(nodes) + 1)).astype(np.int64)
-    graph = Graph(first, place.reshape(-1)[1:].astype(np.int64), np.zeros(len(keys)))
-    node_of = np.zeros(lattice.n_nodes, dtype=np.int64)
-    last = lattice.steps.first[1:] - 1
-    entered = (lattice.steps.token[last] + 1) * width + groups[lattice.steps.pair[last] % size]
-    node_of[lattice.graph.targets] = np.searchsorted(nodes, entered)
-    return graph, node_of, first_step

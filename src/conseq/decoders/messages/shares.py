@@ -17,7 +17,7 @@ import numpy as np
 from conseq.constraints.primitives import Linear
 from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.lattice.lattice import chain_of
+from conseq.decoders.chain.viterbi import chain_of
 from conseq.decoders.messages.machine import Machine, as_arrays, batches_of
 from conseq.dtypes import Floats, Ints, States
 from conseq.kernels import messages as kernel
