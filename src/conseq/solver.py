@@ -7,6 +7,7 @@ HiGHS and scipy are imported when they are first needed: they take longer to loa
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -100,18 +101,19 @@ class Assembly:
         """The best point, all of `integral` whole unless relaxed; none if time or memory do not suffice."""
         if not self.is_small_enough(seconds, most_entries):
             return NOTHING
-        arrays = self.arrays(relax)
+        until, arrays = time.perf_counter() + seconds, self.arrays(relax)
         scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
-        solver = _solver(arrays, scale, seconds, nodes)
+        solver = _solver(arrays, scale, until - time.perf_counter(), nodes)
         try:
             solver.run()
         except MemoryError:
             return NOTHING
         return _answer(solver, arrays, scale)
 
-    def is_small_enough(self, seconds: float, most_entries: float) -> bool:
-        """Whether HiGHS can do something with it in the time, and with no more entries of the matrix."""
-        return self.n_entries <= min(most_entries, seconds * ENTRIES_PER_SECOND)
+    def is_small_enough(self, seconds: float, most_entries: float, planned: int = 0) -> bool:
+        """Whether HiGHS can do something with it and the entries that are planned in the time, and with no
+        more entries of the matrix."""
+        return self.n_entries + planned <= min(most_entries, seconds * ENTRIES_PER_SECOND)
 
     def arrays(self, relax: bool) -> Arrays:
         """The blocks end to end; entries of the matrix at the same place add up."""
