@@ -59,7 +59,7 @@ INSIDE: dict[str, list[list[str]]] = {
         ["tracked", "rows"],
         ["search", "pareto"],
     ],
-    "decoders/messages": [["machine"], ["shares"], ["search"], ["neighbourhoods", "absorbing"]],
+    "decoders/messages": [["machine"], ["shares", "annealing"], ["search"], ["neighbourhoods", "absorbing"]],
 }
 """The same inside packages: chains, then lattices and problems of variables, then what consumes them."""
 

@@ -50,7 +50,7 @@ class Case:
         entries = np.array([len(machine.token) for machine in self.machines])
         told = np.zeros(int((self.arrays.sizes[:, kernel.GROUPS] * entries).sum()))
         before, after = np.zeros((2, self.length, 4))
-        reached, self.ahead = np.empty((2, sum(machine.cells for machine in self.machines)))
+        reached, self.ahead = np.zeros((2, sum(machine.cells for machine in self.machines)))
         self.scores = kernel.Scores(unary, told, before, after, np.zeros(4), reached, self.ahead)
         self.complete()
         self.is_forward, self.went_forward = True, dict[int, bool]()

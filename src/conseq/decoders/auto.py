@@ -34,6 +34,7 @@ from conseq.decoders.lattice.lattice import EDGES_PER_STATE
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.lazy import Lazy, ShiftedChain, refine
 from conseq.decoders.messages.absorbing import absorb
+from conseq.decoders.messages.annealing import anneal
 from conseq.decoders.messages.neighbourhoods import improve
 from conseq.decoders.messages.search import MessagePassing, settle
 from conseq.decoders.twostage import TwoStage
@@ -279,7 +280,8 @@ class _SequenceSolver:
             return 0.0
         wanted = {*np.flatnonzero(violated).tolist(), *np.flatnonzero(multipliers).tolist()}
         runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
-        settled = settle(best, wanted, self._share(best), multipliers, FIRST_BEAMS)
+        runs += anneal(best, self._share(best, SMALLER_SHARE))
+        settled = settle(best, wanted, self._share(best, LARGER_SHARE), multipliers, FIRST_BEAMS)
         runs, multipliers = runs + settled.runs, settled.multipliers
         is_long = best.problem.n_tokens * best.problem.n_states**2 > LONG
         if is_long and best.states is not None:  # what follows would take minutes to close a small gap

@@ -26,6 +26,9 @@ from conseq.kernels.rounding import rounding
 from conseq.problem import TOLERANCE, Decoding, Problem
 from conseq.solver import ENTRY, Assembly, Outcome
 
+ENTRIES_PER_EDGE, FLOW_SHARE = 2, 0.25
+"""Where an edge leaves and where it enters; what of the time that is left HiGHS may take for these alone."""
+
 
 @dataclass(frozen=True)
 class ILP:
@@ -60,7 +63,7 @@ class ILP:
             best.offer(hint)
         nodes = self._solve(best, True, limits)
         before = None
-        while not self.relax and best.score != before and not _is_settled(best):
+        while nodes and not self.relax and best.score != before and not _is_settled(best):
             before = best.score  # a better one makes for a smaller program, so that is worth another run
             nodes += self._solve(best, False, limits)
         return best.decoding(iterations=nodes)
@@ -72,7 +75,8 @@ class ILP:
         if lattice is None:
             return 0
         best.prove(lattice.best_score)
-        if lattice.is_empty:
+        room = Assembly().room(best.left(limits, FLOW_SHARE), limits.room(ENTRY, 0.5))
+        if lattice.is_empty or ENTRIES_PER_EDGE * lattice.n_edges > room:
             return 0
         assembly = self._assembly(best, lattice, limits)
         answer = assembly.solve(best.left(limits), relax, limits.nodes, limits.room(ENTRY, 0.5))

@@ -129,7 +129,7 @@ def machine_after(machines: Machines, scores: Scores, e: int) -> None:
     at, told, ahead = entry(machines, e), scores.told, scores.ahead
     for n in range(at.nodes):
         best = -np.inf
-        for g in range(at.groups):
+        for g in range(at.groups if scores.reached[at.cells + n] > -np.inf else 0):
             i = at.arcs + n * at.groups + g
             best = max(best, machines.gain[i] + told[at.told + g] + ahead[at.after + machines.target[i]])
         ahead[at.cells + n] = best
@@ -149,7 +149,7 @@ def agree(machines: Machines, e: int, scores: Scores, floor: float, share: float
     """Take over what a machine knows of a token, leave out states below the floor, give a share back; the
     best of the machine, −inf if no state is left.
 
-    best[·] is scratch.
+    best[·] is scratch; its last is the best of the chain.
     """
     at, t, unary, told = entry(machines, e), machines.token[e], scores.unary, scores.told
     groups, row, column, reached, ahead = at.groups, at.grouping, at.told, scores.reached, scores.ahead
@@ -179,6 +179,7 @@ def agree(machines: Machines, e: int, scores: Scores, floor: float, share: float
             unary[t, s] = -np.inf
         else:
             top = max(top, value)
+    best[-1] = top
     if top == -np.inf:
         return top
     share = max(share, 1.0 / (1 + machines.first[t + 1] - machines.first[t]))
@@ -194,6 +195,17 @@ def agree(machines: Machines, e: int, scores: Scores, floor: float, share: float
         if given > -np.inf:
             unary[t, s] -= share * given
     return most
+
+
+@helper(inline="always")
+def leave_out(machines: Machines, scores: Scores, e: int, is_forward: bool, floor: float) -> None:
+    """Mark the nodes after an entry, or those before it, through which nothing reaches the floor: there is no
+    way to them, or from them, from now on."""
+    at, reached, ahead = entry(machines, e), scores.reached, scores.ahead
+    first = at.after if is_forward else at.cells
+    for i in range(first, first + at.nodes):
+        if reached[i] + ahead[i] < floor:
+            reached[i] = ahead[i] = -np.inf
 
 
 @kernel
@@ -230,7 +242,7 @@ def exchange(
         values[m] = -np.inf
         for n in range(sizes[m, NODES]):
             values[m] = max(values[m], scores.reached[now + n] + scores.ahead[now + n])
-    best = np.empty(groups)
+    best = np.empty(groups + 1)
     others = 0.0
     for m in range(len(values) - 1):
         others += values[m]
@@ -250,11 +262,12 @@ def exchange(
             values[m] = agree(machines, e, scores, floor - others, share, best)
             if values[m] == -np.inf:
                 return False
-            others += values[m]
             if is_forward:
                 machine_before(machines, scores, e)
             else:
                 machine_after(machines, scores, e)
+            leave_out(machines, scores, e, is_forward, floor - others - best[-1])
+            others += values[m]
             i += 1 if is_forward else -1
     t, top = length - 1 if is_forward else 0, -np.inf
     for s in range(scores.unary.shape[1]):
@@ -352,7 +365,8 @@ def reach(
             arc, before = at.arcs + node * at.groups, ahead[at.cells + node]
             for g in range(at.groups):
                 then = ahead[at.after + machines.target[arc + g]]
-                gains[g] = machines.gain[arc + g] + scores.told[at.told + g] + then - before
+                gained = then - before if before > -np.inf else before
+                gains[g] = machines.gain[arc + g] + scores.told[at.told + g] + gained
             for a in range(len(states)):
                 most[k, a] += gains[machines.group_of[at.grouping, states[a]]]
 
@@ -383,7 +397,8 @@ def grow(
             node, g = prefixes.nodes[parent, at.machine], machines.group_of[at.grouping, s]
             arc = at.arcs + node * at.groups + g
             value += machines.gain[arc] + scores.told[at.told + g]
-            left += ahead[at.after + machines.target[arc]] - ahead[at.cells + node]
+            if ahead[at.cells + node] > -np.inf:
+                left += ahead[at.after + machines.target[arc]] - ahead[at.cells + node]
             longer.nodes[k, at.machine] = machines.target[arc]
         key = s
         for m in range(len(machines.sizes)):

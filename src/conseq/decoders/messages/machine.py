@@ -124,6 +124,23 @@ class Machine(NamedTuple):
         return made.reduced(0), groups
 
 
+Tables = dict[tuple[int, int, int, float], Machine | None]
+"""Machines that were made before, by the arrays of their automata and the penalty."""
+
+
+def machine_of(problem: Problem, p: int, most: float, known: Tables) -> Machine | None:
+    """`Machine.of`; automata of the same arrays share its tables."""
+    charge = problem.charges[p]
+    if isinstance(charge.primitive, Linear):
+        return Machine.of(problem, p, most)
+    automaton = charge.primitive
+    key = id(automaton.steps), id(automaton.next), id(automaton.cost), charge.penalty
+    if key not in known:
+        known[key] = Machine.of(problem, p, most)
+    machine = known[key]
+    return None if machine is None else machine.reading(problem, p)
+
+
 _NOTHING = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 

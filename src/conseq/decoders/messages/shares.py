@@ -18,7 +18,7 @@ from conseq.constraints.primitives import Linear
 from conseq.constraints.relaxation import shifted
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.chain.viterbi import chain_of
-from conseq.decoders.messages.machine import Machine, as_arrays, batches_of
+from conseq.decoders.messages.machine import Machine, Tables, as_arrays, batches_of, machine_of
 from conseq.dtypes import Floats, Ints, States
 from conseq.kernels import messages as kernel
 from conseq.kernels import multipliers as slope
@@ -95,7 +95,7 @@ class Shares:
         self.scores = kernel.Scores(
             self.charged.copy(), np.empty(0), before, after, np.zeros(1), np.empty(0), np.empty(0)
         )
-        self.tables: dict[tuple[int, int, int, float], Machine | None] = {}
+        self.tables: Tables = {}
         self.rng = np.random.default_rng(0)
         self.work, self.cells = 0.0, 0
         self.begin(np.zeros(problem.program.n_linear), 1.0)
@@ -180,17 +180,10 @@ class Shares:
         return bool(new)
 
     def _machine(self, p: int) -> Machine | None:
-        """That of a primitive; automata of the same arrays share its tables."""
-        charge = self.problem.charges[p]
-        if isinstance(charge.primitive, Linear):
-            return Machine.of(self.problem, p, self.most) if self.with_sums else None
-        automaton = charge.primitive
-        key = id(automaton.steps), id(automaton.next), id(automaton.cost), charge.penalty
-        if key not in self.tables:
-            self.tables[key] = Machine.of(self.problem, p, self.most)
-            return self.tables[key]
-        known = self.tables[key]
-        return known.reading(self.problem, p) if known is not None else None
+        """That of a primitive, unless it is a sum that has multipliers."""
+        if isinstance(self.problem.charges[p].primitive, Linear) and not self.with_sums:
+            return None
+        return machine_of(self.problem, p, self.most, self.tables)
 
     def _fits(self, machine: Machine) -> bool:
         fits = self.cells + machine.cells <= self.limits.room(16)
@@ -212,7 +205,7 @@ class Shares:
         self.machines = [part.machine for part in parts]
         self.arrays = as_arrays(self.machines, *self.shape)
         self.batches = batches_of(self.machines, self.shape[0])
-        reached, ahead = np.empty((2, sum(machine.cells for machine in self.machines)))
+        reached, ahead = np.zeros((2, sum(machine.cells for machine in self.machines)))
         self.scores = self.scores._replace(
             told=np.concatenate([part.told for part in parts]),
             values=np.array([*(part.value for part in parts), self.scores.values[-1]]),
