@@ -89,7 +89,7 @@ class Problems(Scored):
     ) -> Problems:
         """Lower the constraints for these sequences; without a corpus they must not look at tokens.
 
-        TooLate if the clock (`time.perf_counter`) passes `until` before.
+        TooLate if the clock (`clock.now`) passes `until` before.
         """
         _check_fit(potentials, schema, corpus)
         tokens = Corpus({}, potentials.offsets) if corpus is None else corpus

@@ -8,7 +8,6 @@ Axes: N sequences, T tokens, Y labels, P primitives, J counters.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +23,7 @@ from conseq.corpus import Corpus
 from conseq.dtypes import Ints
 from conseq.errors import ConseqError, RuleError
 from conseq.kept import kept
+from conseq.kernels import clock
 from conseq.kernels import violations as kernel
 from conseq.schema import Schema
 
@@ -63,7 +63,7 @@ class Program:
     ) -> Program:
         """Lower every rule; an error says which rule does not fit the labels or the tokens.
 
-        TooLate if the clock (`time.perf_counter`) passes `until` before.
+        TooLate if the clock (`clock.now`) passes `until` before.
         """
         rules = tuple(rules)
         charges: list[Charge] = []
@@ -273,7 +273,7 @@ def lowered(schema: Schema, rules: tuple[Constraint, ...]) -> tuple[Sequence[Pri
 
 
 def _check_clock(until: float) -> None:
-    if time.perf_counter() > until:
+    if clock.now() > until:
         raise TooLate(
             "the rules were not ready for these tokens within the limit of seconds; give fewer rules, "
             "shorter sequences, or a higher limit"

@@ -8,7 +8,6 @@ Axes: T tokens, Y labels, N sequences. Everything is checked here, so that a mis
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
@@ -24,6 +23,7 @@ from conseq.decoders.base import Decoder, Limits
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.errors import ConseqError, DataError, SchemaError, ScoreError
 from conseq.kept import MOST_BYTES, Kept
+from conseq.kernels import clock
 from conseq.potentials import Potentials, numbers
 from conseq.problem import Decoding, Problems
 from conseq.schema import Schema
@@ -102,7 +102,7 @@ def decode(
     schema = _schema(labels, scheme, sequences[0].shape[1])
     potentials = _potentials(sequences, single, pairwise, start, end)
     corpus = None if tokens is None else _corpus([tokens] if single else tokens, potentials, single)
-    begun, given = time.perf_counter(), _limits(limits)
+    begun, given = clock.now(), _limits(limits)
     until = given.until(len(sequences))
     rules = as_constraints(constraints, schema)
     try:
@@ -110,7 +110,7 @@ def decode(
     except TooLate:
         found = _without_rules(Problems.of(potentials, schema))
     else:
-        rest = given.after((time.perf_counter() - begun) / len(sequences))
+        rest = given.after((clock.now() - begun) / len(sequences))
         found = _answers(problems, decoder, rest, n_best)
     return found[0] if single else found
 

@@ -12,7 +12,6 @@ Every step keeps the best labelling and the least bound; a limit gives these and
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,7 +38,7 @@ from conseq.decoders.messages.neighbourhoods import improve
 from conseq.decoders.messages.search import MessagePassing, settle
 from conseq.decoders.twostage import TwoStage
 from conseq.errors import ConseqError
-from conseq.kernels import chain, softdd
+from conseq.kernels import chain, clock, softdd
 from conseq.kernels.rounding import rounding
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Problems
@@ -150,11 +149,11 @@ def _decode_range(
     hint: Hint = None,
 ) -> None:
     """Fill in the answers for the sequences first … last−1; local constraints are in the potentials."""
-    begun = time.perf_counter()
+    begun = clock.now()
     violated = _viterbi(decodings, potentials, first, last)
     hard = first + np.flatnonzero(violated.any(axis=1))
     decodings.iterations[first:last] = 1
-    decodings.seconds[first:last] = (time.perf_counter() - begun) / max(1, last - first)
+    decodings.seconds[first:last] = (clock.now() - begun) / max(1, last - first)
     if len(hard):
         solver = _SequenceSolver(decodings, potentials, limits, hint)
         for group in _groups(hard, potentials.lengths[hard]):
@@ -215,10 +214,10 @@ class _SequenceSolver:
 
     def run(self, sequences: NDArray[np.int64], violated: NDArray[np.bool_]) -> None:
         """Answer each sequence; violated[·,P] is what its Viterbi labelling violates."""
-        begun = time.perf_counter()
+        begun = clock.now()
         multipliers = self._tighten(sequences)
         closed = self._closed(sequences)
-        self.decodings.seconds[sequences] += (time.perf_counter() - begun) / len(sequences)
+        self.decodings.seconds[sequences] += (clock.now() - begun) / len(sequences)
         for k in np.flatnonzero(~closed).tolist():
             self._solve(int(sequences[k]), violated[k], multipliers[k])
 
@@ -259,7 +258,7 @@ class _SequenceSolver:
         decodings = self.decodings
         a, b = self.potentials.bounds(i)
         problem = decodings.problems[i]
-        best = Best(problem, begun=time.perf_counter() - float(decodings.seconds[i]))
+        best = Best(problem, begun=clock.now() - float(decodings.seconds[i]))
         if decodings.scores[i] > -np.inf:
             best.states, best.score = decodings.states[a:b].copy(), float(decodings.scores[i])
         best.offer(self.hint)

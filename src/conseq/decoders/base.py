@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Protocol
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conseq.errors import ConseqError
+from conseq.kernels import clock
 from conseq.kernels.rounding import rounding
 from conseq.options import SECONDS
 from conseq.problem import Decoding, Problem
@@ -52,7 +52,7 @@ class Limits:
 
     def until(self, sequences: int = 1) -> float:
         """When `sequences` whose rules are made ready from now on have to be ready."""
-        return time.perf_counter() + GRACE + sequences * self.seconds
+        return clock.now() + GRACE + sequences * self.seconds
 
 
 NO_LIMITS = Limits(seconds=np.inf)
@@ -83,7 +83,7 @@ class Best:
     states: np.ndarray | None = None
     score: float = -np.inf
     bound: float = np.inf
-    begun: float = field(default_factory=time.perf_counter)
+    begun: float = field(default_factory=clock.now)
 
     def offer(self, states: ArrayLike | None) -> list[int]:
         """Keep the labelling (None: there is none) if it is better; what it violates, as `violated` has
@@ -104,7 +104,7 @@ class Best:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.begun
+        return clock.now() - self.begun
 
     def left(self, limits: Limits, share: float = 1.0) -> float:
         """A share of the seconds that are left."""

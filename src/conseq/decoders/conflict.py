@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from conseq.decoders.ilp import ILP
 from conseq.decoders.messages.search import MessagePassing
 from conseq.dtypes import States
 from conseq.errors import ConseqError
+from conseq.kernels import clock
 from conseq.potentials import Potentials
 from conseq.problem import Decoding, Problem, Status
 
@@ -55,7 +55,7 @@ class Oracle:
     def __init__(self, problem: Problem, decoder: Decoder, limits: Limits) -> None:
         self.problem = replace(problem, potentials=_allowed(problem.potentials))
         self.decoder, self.limits = decoder, limits
-        self.until = time.perf_counter() + limits.seconds
+        self.until = clock.now() + limits.seconds
         self.hard = frozenset(c.rule for c in problem.charges if np.isinf(c.penalty))
 
     def holding(self, items: Set[int]) -> frozenset[int] | None:
@@ -71,7 +71,7 @@ class Oracle:
         return self._satisfied(self._decoded(items, HASTY).states, items)
 
     def _decoded(self, items: Set[int], decoder: Decoder) -> Decoding:
-        seconds, program = self.until - time.perf_counter(), self.problem.program
+        seconds, program = self.until - clock.now(), self.problem.program
         if seconds <= 0:
             raise Undecided("which rules can hold together was not found out in time; raise the limits")
         penalties = [np.inf if rule in items else 0.0 for rule in range(len(program.rules))]

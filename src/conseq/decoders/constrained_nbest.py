@@ -11,7 +11,6 @@ that may exist, which is widened until n labellings are in it.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +24,7 @@ from conseq.decoders.lattice.search import lowered
 from conseq.decoders.lazy import FIRST_BAND, WIDEN, WIDEST_BAND
 from conseq.dtypes import Floats, States
 from conseq.errors import ConseqError
+from conseq.kernels import clock
 from conseq.kernels.rounding import rounding
 from conseq.problem import Decoding, Problem, ProblemBatch, Problems
 from conseq.threads import map_chunks
@@ -111,7 +111,7 @@ class Ranking:
     n: int
     known: dict[bytes, tuple[float, States]] = field(default_factory=dict)  # with their scores, falling
     bounds: Floats = field(init=False)  # [n]
-    begun: float = field(default_factory=time.perf_counter)
+    begun: float = field(default_factory=clock.now)
 
     def __post_init__(self) -> None:
         self.bounds = np.full(self.n, np.inf)
@@ -154,7 +154,7 @@ class Ranking:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.begun
+        return clock.now() - self.begun
 
     def decodings(self, rounds: float) -> list[Decoding]:
         """The answers, and one without a labelling if there may be more than these."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -29,6 +28,7 @@ from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.errors import ModelError
 from conseq.estimator import Estimator, Group
 from conseq.io.objects import corpus_from
+from conseq.kernels import clock
 from conseq.labelled import Labelled, TokenMarginals, label_corpus
 from conseq.labeller.allowed import Allowed, allowed_mask, check_allowed
 from conseq.labeller.answers import Alternatives, Answers
@@ -260,10 +260,10 @@ class Labeller(Estimator, ABC):
         decoder: str | Decoder,
     ) -> Answers:
         """The answers by scores of labels, under the rules, with the labels that the mask allows."""
-        begun, n = time.perf_counter(), max(1, len(batch))
+        begun, n = clock.now(), max(1, len(batch))
         allowed = potentials if mask is None else potentials.restricted(mask)
         problems = Problems.of(allowed, self.schema_, self.constraints_, batch, self._limits.until(n))
-        limits = self._limits.after((time.perf_counter() - begun) / n)
+        limits = self._limits.after((clock.now() - begun) / n)
         found = decode_all(
             problems, "auto" if self._plain else decoder, limits=limits, threads=self.n_threads
         )  # Viterbi for all sequences at once, if it is plain

@@ -11,7 +11,6 @@ Axes: n partial paths, M automata, L tokens. Level 0 is the root, level L + 1 th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.reader import Reader
 from conseq.dtypes import Floats, Ints, States
+from conseq.kernels import clock
 from conseq.kernels.rounding import rounding
 
 PATH = 120
@@ -55,7 +55,7 @@ def cheapest(
 ) -> Found:
     """The labelling of least cost among those of score ≥ floor and cost ≤ ceiling.
 
-    Gives up with more partial paths than `limits.states` or memory allow, or when `time.perf_counter()`
+    Gives up with more partial paths than `limits.states` or memory allow, or when `clock.now()`
     passes the deadline.
     """
     growth = Growth(lattice, readers)
@@ -68,7 +68,7 @@ def cheapest(
         paths = _front(growth, paths.take(least <= ceiling))
         kept = growth.n_kept + len(paths.node)
         is_full = kept > limits.states or kept + int(degree[paths.node].sum()) > room
-        if is_full or time.perf_counter() > deadline:
+        if is_full or clock.now() > deadline:
             return Found(None, dropped, is_complete=False)
         growth.keep(paths, floor)
     if not len(paths.node):

@@ -8,7 +8,6 @@ Axes: B nodes, E edges and I steps of the lattice; Q states, A symbols of the au
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from conseq.constraints.program import Charge
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.lattice.lattice import EDGE, Lattice, too_many
 from conseq.dtypes import Floats, Ints
+from conseq.kernels import clock
 from conseq.kernels import product as kernel
 from conseq.kernels.lattice import Graph
 from conseq.problem import Problem
@@ -60,10 +60,10 @@ class Reader:
         if lattice.is_empty:
             return lattice
         machine = self._machine
-        in_time = STATES_PER_SECOND * max(0.0, until - time.perf_counter())
+        in_time = STATES_PER_SECOND * max(0.0, until - clock.now())
         pairs = self._pairs(floor, int(min(limits.states, in_time)))
         arcs = np.diff(pairs.begins) @ np.diff(graph.first)
-        if arcs > ARCS_PER_SECOND * (until - time.perf_counter()):
+        if arcs > ARCS_PER_SECOND * (until - clock.now()):
             raise too_many(limits.states)
         kernel.merge(machine, floor, pairs)
         if pairs.same[0] < 0:  # the root leads nowhere

@@ -8,7 +8,6 @@ more room when they need some.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from conseq.decoders.lattice.lattice import Lattice
 from conseq.decoders.lattice.reader import MOST_CELLS
 from conseq.decoders.lattice.tracked import Primitives
 from conseq.dtypes import Floats, Ints
+from conseq.kernels import clock
 from conseq.kernels import product_search as kernel
 from conseq.kernels.lattice import added
 from conseq.kernels.lattice_dual import MULTIPLIER, Dual, descend
@@ -63,7 +63,7 @@ class LatticeSearch:
 
     multipliers  of all sums of the program, [R]: the gains of the lattice are shifted by them
     floor        the lattice has all labellings of at least this score
-    until        when to stop, by time.perf_counter
+    until        when to stop, by clock.now
     """
 
     lattice: Lattice
@@ -78,7 +78,7 @@ class LatticeSearch:
         lattice, every = self.lattice, Primitives.of(self.problem.program)
         tracked = every.select(primitives, lattice.n_tokens)
         cells = min(MOST_CELLS, limits.room(8))
-        if lattice.n_edges * tracked.width > cells or time.perf_counter() > self.until:
+        if lattice.n_edges * tracked.width > cells or clock.now() > self.until:
             return Found(None, np.inf, 0.0)
         sums, counters = tracked.sums, self.problem.program.arrays.counters
         amounts = added(lattice.steps, lattice.n_tokens, counters, tracked.totals, self.problem.first_token)
@@ -135,7 +135,7 @@ class LatticeSearch:
             work += found.work
             if found.path is not None or at == floor:
                 return found._replace(work=work)
-            if not found.is_exhaustive or time.perf_counter() > self.until:
+            if not found.is_exhaustive or clock.now() > self.until:
                 return found._replace(work=work, value=max(at, found.value))
             step *= 1 if found.work > 1.5 * last else 2 if found.work > last else 8
             depth, last = depth + step, found.work
@@ -146,7 +146,7 @@ class LatticeSearch:
         """Product states down to the floor, in as much room as they need and may take."""
         lattice, room, work = self.lattice, max(1, min(FIRST_ROOM, most_states)), 0
         while True:
-            begun = time.perf_counter()
+            begun = clock.now()
             place, parent, edge, following = np.empty((4, room + 1), dtype=np.int64)
             score, highest, cost = np.empty((3, room + 1))
             memory = np.empty((room + 1, width), dtype=np.int64)
@@ -157,7 +157,7 @@ class LatticeSearch:
             work += count * (lattice.n_edges // max(1, lattice.n_nodes) + 1)
             if len(path):
                 return Found(path, value, work)
-            now = time.perf_counter()
+            now = clock.now()
             growth = min(8.0, (self.until - now) / (now - begun))  # the time for it grows with the room
             if value == -np.inf or room >= most_states or growth < 2:
                 return Found(None, value, work)

@@ -8,7 +8,6 @@ The work is done by `kernels/messages.py`, which says how and why.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.chain.viterbi import chain_of
 from conseq.decoders.messages.machine import Machine, Tables, as_arrays, batches_of, machine_of
 from conseq.dtypes import Floats, Ints, States
+from conseq.kernels import clock
 from conseq.kernels import messages as kernel
 from conseq.kernels import multipliers as slope
 from conseq.kernels.chain import LANES
@@ -69,7 +69,7 @@ class Shares:
     """What the chain keeps and what each machine is told.
 
     most     a violation of a soft primitive need not cost more
-    until    when to stop, by time.perf_counter
+    until    when to stop, by clock.now
     limits   of which the memory counts here
     with_sums   whether sums may be machines; else all of them have multipliers
     """
@@ -159,7 +159,7 @@ class Shares:
 
     @property
     def is_late(self) -> bool:
-        return time.perf_counter() > self.until
+        return clock.now() > self.until
 
     def add(self, primitives: Iterable[int]) -> bool:
         """Take in primitives; whether there was a new one."""

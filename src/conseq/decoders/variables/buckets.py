@@ -15,7 +15,6 @@ where nothing was parted the first way down is optimal.
 from __future__ import annotations
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import numpy as np
 
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.dtypes import Floats, Ints
+from conseq.kernels import clock
 
 CELL = 20
 """Bytes for a cell of a table and its copies."""
@@ -56,7 +56,7 @@ class Buckets:
 
         Tables of more than `limits.states` cells are made only if they were given.
         """
-        until, room = time.perf_counter() + limits.seconds, limits.room(CELL, 0.75)
+        until, room = clock.now() + limits.seconds, limits.room(CELL, 0.75)
         order = elimination_order(sizes, [table.scope for table in tables], until)[::-1]
         place = {variable: p for p, variable in enumerate(order)}
         waiting: dict[int, list[Table]] = defaultdict(list)  # by the last place of their scope, −1 for none
@@ -66,7 +66,7 @@ class Buckets:
             waiting[max(places, default=-1)].append(Table(tuple(sorted(places)), moved))
         kept: list[list[Table]] = [[] for _ in order]
         for p in range(len(order) - 1, -1, -1):
-            if time.perf_counter() > until or room < 0:
+            if clock.now() > until or room < 0:
                 return None
             alone = Table((p,), np.zeros(sizes[order[p]]))
             for part in _matched(_sums(waiting.pop(p, [alone]), min(limits.states, MOST_CELLS))):
@@ -110,7 +110,7 @@ def elimination_order(
     cost = {v: math.fsum(logs[u] for u in others) for v, others in near.items()}
     order: list[Any] = []
     while cost:
-        if time.perf_counter() > until:
+        if clock.now() > until:
             return [*order, *cost]
         v = min(cost, key=cost.__getitem__)
         del cost[v]

@@ -10,7 +10,6 @@ branch and bound with mini-bucket bounds elsewhere; a limit gives the best so fa
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +21,7 @@ from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.buckets import Buckets, Table
 from conseq.dtypes import Floats, Ints
 from conseq.errors import ScoreError
-from conseq.kernels import branch
+from conseq.kernels import branch, clock
 from conseq.potentials import numbers
 from conseq.problem import Certificate
 
@@ -91,12 +90,12 @@ class WCSP:
         limits   seconds; nodes of the search; states: cells of a table that elimination may make
         hint     an assignment (places of values, [V]) that may be good
         """
-        begun = time.perf_counter()
+        begun = clock.now()
         hinted = {} if hint is None else self._checked(hint)
         found: Places = {}
         bound, nodes = float(sum(float(table.weights) for table in self.tables if not table.scope)), 0
         for sizes, tables in self._parts():
-            rest = replace(limits.after(time.perf_counter() - begun), nodes=limits.nodes - nodes)
+            rest = replace(limits.after(clock.now() - begun), nodes=limits.nodes - nodes)
             best, most, more = _solve(sizes, tables, hinted, rest)
             found.update(best)
             bound, nodes = bound + most, nodes + more
@@ -105,7 +104,7 @@ class WCSP:
         whole = [places for places in (found, hinted) if len(places) == len(self.domains)]
         offers = [(_score(self.tables, places), places) for places in whole]
         score, winner = max(offers, key=lambda offer: offer[0], default=(-np.inf, found))
-        seconds = time.perf_counter() - begun
+        seconds = clock.now() - begun
         if score == -np.inf:
             return Solution(None, None, score, Certificate.of(None, bound, nodes, seconds))
         assignment = {name: values[winner[name]] for name, values in self.domains.items()}
@@ -169,7 +168,7 @@ class WCSP:
 def _solve(sizes: Places, tables: list[Table], hint: Places, limits: Limits) -> tuple[Places, float, int]:
     """The best values of variables that tables connect (or none), an upper bound, and the nodes of the
     search."""
-    until = time.perf_counter() + limits.seconds
+    until = clock.now() + limits.seconds
     buckets = Buckets.of(sizes, tables, limits)
     if buckets is None:  # there was no time or no room
         return {}, float(sum(table.weights.max() for table in tables)), 0
@@ -178,7 +177,7 @@ def _solve(sizes: Places, tables: list[Table], hint: Places, limits: Limits) -> 
     if hint:
         best[0], found[:] = _score(tables, hint), [hint[v] for v in buckets.order]
     done, at = False, frame[-1]
-    while not done and at[branch.NODES] < limits.nodes and time.perf_counter() < until:
+    while not done and at[branch.NODES] < limits.nodes and clock.now() < until:
         nodes = min(limits.nodes, at[branch.NODES] + NODES_AT_ONCE)
         done = branch.search(flat, frame, best, found, nodes)
     bound = max(float(best[0]), branch.open_bound(frame))
