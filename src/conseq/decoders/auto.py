@@ -278,11 +278,14 @@ class _SequenceSolver:
         if self.limits.nodes == 0:
             return 0.0
         wanted = {*np.flatnonzero(violated).tolist(), *np.flatnonzero(multipliers).tolist()}
-        runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
-        runs += anneal(best, self._share(best, SMALLER_SHARE))
+        is_long = best.problem.n_tokens * best.problem.n_states**2 > LONG
+        if is_long:  # every step takes long, so these few have all the time
+            runs = self._ask(best, Dual(), LARGER_SHARE)
+        else:
+            runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
+            runs += anneal(best, self._share(best, SMALLER_SHARE))
         settled = settle(best, wanted, self._share(best, LARGER_SHARE), multipliers, FIRST_BEAMS)
         runs, multipliers = runs + settled.runs, settled.multipliers
-        is_long = best.problem.n_tokens * best.problem.n_states**2 > LONG
         if is_long and best.states is not None:  # what follows would take minutes to close a small gap
             return runs
         runs += improve(best, self._share(best, SMALLER_SHARE))
