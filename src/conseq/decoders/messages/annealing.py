@@ -21,8 +21,9 @@ from conseq.dtypes import Floats, States
 from conseq.kernels import annealing as kernel
 from conseq.problem import Problem
 
-SWEEPS, MOST_SWEEPS = 100, 3200
-"""Of the first run, each further one having twice as many, and of the last: there may be no labelling at all."""
+SWEEPS, FEWEST, MOST = 100, 400, 3200
+"""Of the first run, each further one having twice as many; of the last one, if it finds nothing better; of the
+last one of all, for there may be no labelling."""
 HOT, COLD = 1.5, 0.15
 """Temperatures, in units of what scores of a token differ by."""
 HARD = 8.0
@@ -36,7 +37,9 @@ def anneal(best: Best, limits: Limits) -> float:
     if problem.n_tokens == 0 or states[0] < 0 or best.is_done(limits):
         return 0.0
     annealing = Annealing(problem)
-    while sweeps <= MOST_SWEEPS and not best.is_done(limits) and (best.states is None or best.score > before):
+    while sweeps <= MOST and not best.is_done(limits):
+        if sweeps > FEWEST and best.score == before > -np.inf:
+            break
         before = best.score
         states = annealing.run(best, states, sweeps, limits)
         states = states if best.states is None else best.states
