@@ -41,7 +41,7 @@ def test_a_sweep_takes_the_best_label_of_each_token(kind: str, seed: int) -> Non
     for scale in (1.0, 0.0):
         noise = scale * rng.gumbel(size=problem.potentials.unary.shape)
         before, swept = made.score(states), states.copy()
-        more = made.sweep(made.sums(), made.weights[made.number], noise, swept)
+        more = made.sweep(made.sums(states), made.weights[made.number], noise, swept)
         assert made.score(swept) == pytest.approx(before + more)
         expected = naive_sweep(made, states, noise)
         if scale:  # without noise there may be ties

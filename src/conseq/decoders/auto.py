@@ -3,9 +3,9 @@
     all sequences: Viterbi ─→ nothing violated: optimal, and that is most of them
     the others:    a few runs of Soft-DD, which give multipliers, a bound and often the optimum
     the rest:      product states of what is violated, near the bound only (`lattice/search.py`)
-    the hardest:   messages that make chain and rules want the same labels and guide beams (`messages/`);
-                   windows of the labelling solved anew; rules in the states of the chain;
-                   a beam; a longer search; the ILP
+    the hardest:   annealing for a good labelling; messages that make chain and rules want the same labels and
+                   guide beams (`messages/`); windows of the labelling solved anew; rules in the states of the
+                   chain; a longer search; the ILP
 
 Every step keeps the best labelling and the least bound; a limit gives these and their gap.
 """
@@ -284,24 +284,17 @@ class _SequenceSolver:
         else:
             runs = self._ask(best, Dual(width=0), SMALLER_SHARE)  # passes are quick without sums
             runs += anneal(best, self._share(best, SMALLER_SHARE))
-        settled = settle(best, wanted, self._share(best, LARGER_SHARE), multipliers, FIRST_BEAMS)
+        share = self._share(best, LARGER_SHARE if is_long else SHARE)
+        settled = settle(best, wanted, share, multipliers, FIRST_BEAMS)
         runs, multipliers = runs + settled.runs, settled.multipliers
         if is_long and best.states is not None:  # what follows would take minutes to close a small gap
             return runs
         runs += improve(best, self._share(best, SMALLER_SHARE))
         runs += absorb(best, settled.primitives, self._share(best, LARGER_SHARE))
-        runs += self._ask_others(best)
+        if best.states is None and best.problem.n_tokens * best.problem.n_states**2 <= SMALL_PROGRAM:
+            runs += self._ask(best, ILP(relax=True))  # often shows that there is no labelling
         runs += self._search(i, best, violated, multipliers, self._share(best))
         self._ask(best, ILP(), 1.0)
-        return runs
-
-    def _ask_others(self, best: Best) -> float:
-        """What often closes the gap sooner than a long search, or makes it shorter by a better labelling; the
-        Viterbi runs."""
-        problem = best.problem
-        runs = self._ask(best, Beam())
-        if best.states is None and problem.n_tokens * problem.n_states**2 <= SMALL_PROGRAM:
-            runs += self._ask(best, ILP(relax=True))  # often shows that there is no labelling
         return runs
 
     def _share(self, best: Best, share: float = SHARE) -> Limits:

@@ -23,31 +23,33 @@ from conseq.kernels.violations import Counters
 
 
 class Totals(NamedTuple):
-    """Sums, each with its total for the labelling."""
+    """Sums, and how far each is beyond its limit."""
 
     size: int  # Y + 1
     counters: Counters
     first: Array  # [J+1], where the sums of each counter begin in
     uses: Array  # [·,2]: sum, coefficient
-    limits: Array  # [R]
     weights: Array  # [R], what a unit of violation costs
-    totals: Array  # [R]
+    beyond: Array  # [R], below 0 for sums within their limits
 
 
 @helper
-def add(sums: Totals, before: int, label: int, token: int, is_end: bool, sign: float) -> float:
-    """Add what a step counts to the totals, or take it off; what the violations cost more then."""
+def place(sums: Totals, before: int, label: int, after: int, token: int, sign: float) -> float:
+    """Add what the steps into a label and from it to the next one count, or take it off; what violations cost
+    more then."""
     pairs, moves, masks = sums.counters.pairs, sums.counters.moves, sums.counters.masks
-    more, step = 0.0, before * sums.size + label
-    for k in range(pairs[step], pairs[step + 1]):
-        mask = moves[k, 2]
-        if mask < 0 or (not is_end and masks[mask, token]):
-            for i in range(sums.first[moves[k, 0]], sums.first[moves[k, 0] + 1]):
-                r = sums.uses[i, 0]
-                beyond = sums.totals[r] - sums.limits[r]
-                amount = sign * sums.uses[i, 1] * moves[k, 1]
-                more += sums.weights[r] * (max(0.0, beyond + amount) - max(0.0, beyond))
-                sums.totals[r] += amount
+    more = 0.0
+    for at in range(token, token + 2):
+        step = before * sums.size + label if at == token else label * sums.size + after
+        is_end = at > token and after + 1 == sums.size
+        for k in range(pairs[step], pairs[step + 1]):
+            j, mask = moves[k, 0], moves[k, 2]
+            if mask < 0 or (not is_end and masks[mask, at]):
+                for i in range(sums.first[j], sums.first[j + 1]):
+                    r, amount = sums.uses[i, 0], sign * sums.uses[i, 1] * moves[k, 1]
+                    then = sums.beyond[r] + amount
+                    more += sums.weights[r] * (max(0.0, then) - max(0.0, sums.beyond[r]))
+                    sums.beyond[r] = then
     return more
 
 
@@ -82,62 +84,42 @@ def sweep(
     weights[M]    what a unit of violation costs; the machines charge units
     ahead         scratch, as many as the machines have cells
     """
-    pairwise, kind, unary, label_of, sizes = (
-        chain.pairwise,
-        chain.kind,
-        chain.unary,
-        chain.label_of,
-        machines.sizes,
-    )
-    (length, size), end, groups = unary.shape, sums.size - 1, 1
+    unary, pairwise, kind, label_of, more = chain.unary, chain.pairwise, chain.kind, chain.label_of, 0.0
+    (length, size), end, groups, before = unary.shape, sums.size - 1, 1, sums.size - 1
     completions(machines, states, ahead)
-    for m in range(len(sizes)):
-        groups = max(groups, sizes[m, GROUPS])
-    nodes, gains, value = np.zeros(len(sizes), dtype=np.int64), np.empty(groups), np.empty(unary.shape[1])
-    for r in range(len(sums.totals)):
-        sums.totals[r] = 0.0
-    before, more = end, 0.0
-    for t in range(length + 1):
-        label = label_of[states[t]] if t < length else end
-        add(sums, before, label, first_token + t, t == length, 1.0)
-        before = label
-    before = end
+    for m in range(len(weights)):
+        groups = max(groups, machines.sizes[m, GROUPS])
+    nodes, gains, value = np.zeros(len(weights), dtype=np.int64), np.empty(groups), np.empty(size)
     for t in range(length):
-        known, is_last = states[t], t + 1 == length
-        label, after = label_of[known], end if is_last else label_of[states[t + 1]]
-        add(sums, before, label, first_token + t, False, -1.0)
-        add(sums, label, after, first_token + t + 1, is_last, -1.0)
+        best, is_last, token = states[t], t + 1 == length, first_token + t
+        after = end if is_last else label_of[states[t + 1]]
+        place(sums, before, label_of[best], after, token, -1.0)
         c, then = (kind[t], kind[t if is_last else t + 1]) if kind.size else (0, 0)
         for s in range(size):
             value[s] = unary[t, s] + (pairwise[c, states[t - 1], s] if t > 0 else chain.start[s])
             value[s] += chain.end[s] if is_last else pairwise[then, s, states[t + 1]]
             if value[s] > -np.inf:
-                label = label_of[s]
-                value[s] -= add(sums, before, label, first_token + t, False, 1.0)
-                value[s] -= add(sums, label, after, first_token + t + 1, is_last, 1.0)
-                add(sums, before, label, first_token + t, False, -1.0)
-                add(sums, label, after, first_token + t + 1, is_last, -1.0)
+                value[s] -= place(sums, before, label_of[s], after, token, 1.0)
+                place(sums, before, label_of[s], after, token, -1.0)
         for i in range(machines.first[t], machines.first[t + 1]):
             at = entry(machines, machines.at_token[i])
-            arc = at.arcs + nodes[at.machine] * at.groups
-            least, most = np.inf, -np.inf
+            arc, least, most = at.arcs + nodes[at.machine] * at.groups, np.inf, -np.inf
             for g in range(at.groups):
-                gains[g] = machines.gain[arc + g] + ahead[at.after + machines.target[arc + g]]
-                gains[g] *= weights[at.machine]
+                gained = machines.gain[arc + g] + ahead[at.after + machines.target[arc + g]]
+                gains[g] = weights[at.machine] * gained
                 least, most = min(least, gains[g]), max(most, gains[g])
             for s in range(size if least < most else 0):
                 value[s] += gains[machines.group_of[at.grouping, s]]
-        best = known
+        more -= value[best]
         for s in range(size):
             if value[s] + noise[t, s] > value[best] + noise[t, best]:
                 best = s
-        more += value[best] - value[known]
-        states[t], label = best, label_of[best]
-        add(sums, before, label, first_token + t, False, 1.0)
-        add(sums, label, after, first_token + t + 1, is_last, 1.0)
-        before = label
+        more += value[best]
+        states[t] = best
+        place(sums, before, label_of[best], after, token, 1.0)
+        before = label_of[best]
         for i in range(machines.first[t], machines.first[t + 1]):
             at = entry(machines, machines.at_token[i])
-            arc = at.arcs + nodes[at.machine] * at.groups + machines.group_of[at.grouping, best]
-            nodes[at.machine] = machines.target[arc]
+            g = machines.group_of[at.grouping, best]
+            nodes[at.machine] = machines.target[at.arcs + nodes[at.machine] * at.groups + g]
     return more

@@ -42,7 +42,7 @@ def absorb(best: Best, primitives: set[int], limits: Limits) -> float:
     size = problem.potentials.pairwise.size
     while not best.is_done(limits):
         p = _chosen(_within(problem, best, state_of), primitives, limits)
-        if p is None:
+        if p is None or best.is_done(limits):
             break
         problem, states = with_rule(problem, p)
         state_of, primitives = state_of[states], primitives - {p}

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from conseq.constraints.primitives import Linear
 from conseq.decoders.base import Best, Limits
 from conseq.decoders.chain.viterbi import chain_of, viterbi
-from conseq.decoders.lattice.tracked import Primitives
 from conseq.decoders.messages.machine import Tables, as_arrays, machine_of
+from conseq.decoders.messages.shares import excess_of
 from conseq.dtypes import Floats, States
 from conseq.kernels import annealing as kernel
 from conseq.problem import Problem
 
-SWEEPS, MOST_SWEEPS = 100, 3200
-"""Of the first run, each further one having twice as many, and of the last: perhaps there is no labelling."""
+SWEEPS, FEWEST, MOST = 100, 400, 3200
+"""Of the first run, each further one having twice as many; of the last one, if it finds nothing better; of the
+last one of all, for there may be no labelling."""
 HOT, COLD = 1.5, 0.15
 """Temperatures, in units of what scores of a token differ by."""
 HARD = 8.0
@@ -34,7 +36,9 @@ def anneal(best: Best, limits: Limits) -> float:
     if problem.n_tokens == 0 or states[0] < 0 or best.is_done(limits):
         return 0.0
     annealing = Annealing(problem)
-    while sweeps <= MOST_SWEEPS and not best.is_done(limits) and (best.states is None or best.score > before):
+    while sweeps <= MOST and not best.is_done(limits):
+        if sweeps > FEWEST and best.score == before > -np.inf:
+            break
         before = best.score
         states = annealing.run(best, states, sweeps, limits)
         states = states if best.states is None else best.states
@@ -67,7 +71,7 @@ class Annealing:
         """Sweeps from hot to cold; the labelling that they end with. Hard rules that it breaks weigh twice as
         much from then on."""
         states, score, shape = states.copy(), self.score(states), self.chain.unary.shape
-        sums, weights = self.sums(), self.weights[self.number]
+        sums, weights = self.sums(states), self.weights[self.number]
         for share in np.linspace(0.0, 1.0, sweeps):
             if best.is_done(limits):
                 break
@@ -84,20 +88,17 @@ class Annealing:
         first = self.problem.first_token
         return kernel.sweep(self.chain, first, sums, self.machines, weights, noise, states, self.ahead)
 
-    def sums(self) -> kernel.Totals:
-        """The sums, by the counters that they weigh."""
-        program, length, size = self.problem.program, self.problem.n_tokens, self.problem.program.n_linear
-        ground = program.arrays
-        (coefficient, counter), sums = (
-            ground.sums.terms.T,
-            np.repeat(np.arange(size), np.diff(ground.sums.rows)),
-        )
+    def sums(self, states: States) -> kernel.Totals:
+        """The sums of a labelling, by the counters that they weigh."""
+        program = self.problem.program
+        ground, size = program.arrays, program.n_linear
+        (coefficient, counter), rows = ground.sums.terms.T, np.diff(ground.sums.rows)
         order = np.argsort(counter, kind="stable")
         first = np.searchsorted(counter[order], np.arange(len(program.counter_list) + 1))
-        uses = np.stack([sums, coefficient], axis=1)[order]
-        limits = Primitives.of(program).all_limits(length)
-        weights = self.weights[:size].copy()
-        return kernel.Totals(ground.size, ground.counters, first, uses, limits, weights, np.zeros(size))
+        uses = np.stack([np.repeat(np.arange(size), rows), coefficient], axis=1)[order]
+        linears = [c.primitive for c in program.charges if isinstance(c.primitive, Linear)]
+        beyond = np.array([excess_of(self.problem, linear, states) for linear in linears])
+        return kernel.Totals(ground.size, ground.counters, first, uses, self.weights[:size].copy(), beyond)
 
 
 def _spread(unary: Floats) -> float:

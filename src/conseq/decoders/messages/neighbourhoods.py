@@ -15,7 +15,7 @@ from conseq.decoders.base import Best, Limits
 from conseq.decoders.messages.search import MessagePassing
 from conseq.problem import Problem
 
-NARROWEST, WIDEST = 4, 16
+NARROWEST, WIDEST = 8, 16
 """Tokens of the first windows, and of the last; each time twice as many."""
 SHARE = 0.1
 """Of the time that is left, what one window may take."""
@@ -25,7 +25,7 @@ WITHIN = MessagePassing(widest=64)
 def improve(best: Best, limits: Limits) -> float:
     """Make the labelling better, window by window, as long as there is time; the Viterbi runs."""
     problem, runs, width = best.problem, 0.0, NARROWEST
-    while best.states is not None and width <= min(WIDEST, problem.n_tokens):
+    while best.states is not None and width <= min(WIDEST, 2 * problem.n_tokens):
         before = best.score
         for first in range(0, problem.n_tokens, width // 2):
             if best.is_done(limits):

@@ -142,7 +142,7 @@ class Shares:
         if slope.note(self.state, self.bound):
             self.least = self.multipliers
         numbers, problem = list(self.sums), self.problem
-        excess = np.array([_excess(problem, linear, states) for linear in self.sums.values()])
+        excess = np.array([excess_of(problem, linear, states) for linear in self.sums.values()])
         moved, penalties = self.multipliers[numbers], problem.program.penalties[numbers]
         gap = slope.gap_to_close(self.state, self.bound, score)
         able = slope.move(moved, excess, penalties, gap)
@@ -261,7 +261,7 @@ class Shares:
         used: set[int] = set()
         joined = []
         for _, a, b, both in sorted(falls, reverse=True):
-            if not used & {a, b}:
+            if not used & {a, b} and not self.is_late:
                 used |= {a, b}
                 joined.append(parts[a].joined(parts[b], both))
         if joined:
@@ -335,7 +335,7 @@ class Shares:
         return states if states[-1] >= 0 else None
 
 
-def _excess(problem: Problem, linear: Linear, states: States) -> float:
+def excess_of(problem: Problem, linear: Linear, states: States) -> float:
     """How far a labelling is beyond the bound of a sum, or below it."""
     labels, end = problem.label_of[states], len(problem.schema)
     classes = np.append(problem.classes(linear), 0)
