@@ -21,8 +21,8 @@ from conseq.kernels import annealing as kernel
 from conseq.problem import Problem
 
 SWEEPS, FEWEST, MOST = 100, 400, 3200
-"""Of the first run, each further one having twice as many; of the last one, if it finds nothing better; of the
-last one of all, for there may be no labelling."""
+"""Of the first run, each further one having twice as many; before the first that may be the last as it finds
+nothing better; of the last of all, for there may be no labelling."""
 HOT, COLD = 1.5, 0.15
 """Temperatures, in units of what scores of a token differ by."""
 HARD = 8.0
