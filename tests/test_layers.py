@@ -59,7 +59,13 @@ INSIDE: dict[str, list[list[str]]] = {
         ["tracked", "rows"],
         ["search", "pareto"],
     ],
-    "decoders/messages": [["machine"], ["shares", "annealing"], ["search"], ["neighbourhoods", "absorbing"]],
+    "decoders/messages": [
+        ["machine"],
+        ["shares"],
+        ["annealing"],
+        ["search"],
+        ["neighbourhoods", "absorbing"],
+    ],
 }
 """The same inside packages: chains, then lattices and problems of variables, then what consumes them."""
 

@@ -7,6 +7,7 @@ HiGHS and scipy are imported when they are first needed: they take longer to loa
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -16,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conseq.dtypes import Floats, Ints
 from conseq.errors import ConseqError
-from conseq.kernels import clock
 
 TOLERANCE = 1e-9
 """How far HiGHS may be off a row, a reduced cost or a whole number."""
@@ -101,9 +101,9 @@ class Assembly:
         """The best point, all of `integral` whole unless relaxed; none if time or memory do not suffice."""
         if self.room(seconds, most_entries) < 0:
             return NOTHING
-        until, arrays = clock.now() + seconds, self.arrays(relax)
+        until, arrays = time.perf_counter() + seconds, self.arrays(relax)
         scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
-        solver = _solver(arrays, scale, until - clock.now(), nodes)
+        solver = _solver(arrays, scale, until - time.perf_counter(), nodes)
         try:
             solver.run()
         except MemoryError:
