@@ -1,0 +1,1 @@
+"""Rules about the entities and relations of a sentence."""
