@@ -28,6 +28,7 @@ ROWS: list[list[str]] = [
         "kernels",
         "vocabulary",
         "corpus",
+        "entities",
         "schema",
     ],
     ["tokens", "io", "archive", "persist", "shards", "features", "potentials", "subwords", "datasets"],

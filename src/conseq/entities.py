@@ -42,18 +42,25 @@ class Relation:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Tokens, the entities among them, and what these have to do with one another."""
+    """Tokens, the entities among them, and what these have to do with one another.
+
+    text, characters    the text that was read, and where each token stands in it; None: only tokens were given
+    """
 
     tokens: tuple[str, ...]
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
     pos: tuple[str, ...] | None = None
     id: str | int | None = None
+    text: str | None = None
+    characters: tuple[tuple[int, int], ...] | None = None
 
     def __post_init__(self) -> None:
         n, size = len(self.tokens), len(self.entities)
         if self.pos is not None and len(self.pos) != n:
             raise DataError(f"{len(self.pos)} tags for {n} tokens; give one for each")
+        if (self.text is None) != (self.characters is None) or len(self.characters or self.tokens) != n:
+            raise DataError("a text goes with the characters of each token; give both, or neither")
         for i, entity in enumerate(self.entities):
             if not 0 <= entity.start < entity.end <= n:
                 place = f"{entity.start} to {entity.end}"
@@ -65,6 +72,16 @@ class Sentence:
                 raise DataError(f"{what}: the sentence has {size} entities, numbered from 0; correct it")
             if ends[0] == ends[1]:
                 raise DataError(f"{what} relates an entity to itself; name two")
+
+    def cut(self, start: int, end: int) -> str:
+        """Tokens start … end−1 as they stand in the text, or joined by blanks if there is none.
+
+        >>> Sentence(("Ann", "Lee", "sleeps"), (Entity("person", 0, 2),)).cut(0, 2)
+        'Ann Lee'
+        """
+        if self.text is None or self.characters is None:
+            return " ".join(self.tokens[start:end])
+        return self.text[self.characters[start][0] : self.characters[end - 1][1]]
 
 
 @dataclass(frozen=True)
