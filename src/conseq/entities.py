@@ -2,7 +2,7 @@
 
     Sentence    tokens, Entity(type, start, end)…, Relation(type, head, tail)…
     Types       the types of entities and of relations; a pair of entities may also have no relation
-    Candidates  the entities and the ordered pairs of one sentence that are to be decided; rules are ground on it
+    Candidates  the entities and ordered pairs of one sentence that are to be decided; rules are ground on it
 
 Axes: E entities, A types of entities, P pairs, R types of relations; I = E · A + P · (R+1) indicators.
 """
@@ -44,7 +44,7 @@ class Relation:
 class Sentence:
     """Tokens, the entities among them, and what these have to do with one another.
 
-    text, characters    the text that was read, and where each token stands in it; None: only tokens were given
+    text, characters    the text that was read, and where each token stands in it; None: not known
     """
 
     tokens: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What every rule about entities and relations comes down to: sums of indicators that should not exceed a bound.
+"""What every rule about entities and relations comes down to: sums of indicators that have a bound.
 
     RelationRule.lower(types, candidates) ─→ Sums ─→ solvers (`decoders/variables/`)
 
