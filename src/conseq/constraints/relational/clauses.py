@@ -303,7 +303,7 @@ def _rows(codes: Ints) -> Sums:
     row, column = np.nonzero(used)
     literal = codes[row, column]
     negative = np.sum(used & (codes % 2 == 0), axis=1)
-    weight = (1.0 - 2.0 * (literal % 2)) * times[row]
+    weight = ((1 - 2 * (literal % 2)) * times[row]).astype(np.float64)
     bound = (negative - 1) * times
     return Sums(row, literal // 2, weight, bound.astype(np.float64))
 
