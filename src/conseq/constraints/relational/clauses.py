@@ -252,7 +252,7 @@ class Clause(RelationRule):
                 assert isinstance(literal.atom, Known)
                 settled[literal] = literal.atom.truth(candidates) == literal.holds
         choices = self._choices(candidates.n_entities, settled)
-        codes = np.full((len(next(iter(choices.values()))), len(open_to)), UNUSED)
+        codes = np.full((len(next(iter(choices.values()))), len(open_to) + 1), UNUSED)
         for column, (literal, indicators) in enumerate(open_to.items()):
             found = indicators[tuple(choices[name] for name in literal.atom.variables)]
             codes[:, column] = np.where(found < 0, UNUSED, 2 * found + literal.holds)
