@@ -66,7 +66,7 @@ class Assembly:
     n_rows: int = 0
     n_entries: int = 0
 
-    def add_columns(self, gain: Floats, upper: float = 1.0, integral: bool = False) -> Ints:
+    def add_columns(self, gain: Floats, upper: ArrayLike = 1.0, integral: bool = False) -> Ints:
         """As many columns as there are gains; their numbers."""
         n = len(gain)
         self.gain.append(np.asarray(gain, dtype=np.float64))
