@@ -53,12 +53,19 @@ INSIDE: dict[str, list[list[str]]] = {
         ["enumeration", "lazy", "beam", "dual", "ilp", "twostage", "chain_as_variables"],
         ["auto"],
         ["constrained_nbest", "constrained_marginals", "conflict", "arrays"],
+        ["relation_problem", "relations"],
     ],
     "decoders/lattice": [
         ["lattice"],
         ["segments", "posterior", "reader"],
         ["tracked", "partial", "rows"],
         ["search", "pareto", "satisfy"],
+    ],
+    "decoders/variables": [
+        ["buckets", "model"],
+        ["elimination", "program", "beam"],
+        ["search", "solvers"],
+        ["wcsp"],
     ],
     "decoders/messages": [["machine"], ["shares"], ["search"], ["neighbourhoods", "absorbing"]],
 }

@@ -67,6 +67,9 @@ from conseq.decoders.enumeration import Enumerate as Enumerate
 from conseq.decoders.ilp import ILP as ILP
 from conseq.decoders.lazy import Lazy as Lazy
 from conseq.decoders.messages.search import MessagePassing as MessagePassing
+from conseq.decoders.relation_problem import RelationDecoding as RelationDecoding
+from conseq.decoders.relation_problem import RelationProblem as RelationProblem
+from conseq.decoders.relations import decode_relations as decode_relations
 from conseq.decoders.twostage import TwoStage as TwoStage
 from conseq.decoders.variables.wcsp import WCSP as WCSP
 from conseq.errors import ConseqError as ConseqError

@@ -2,9 +2,9 @@
 
     score(values) = Σ gain of each variable's value − Σ_g penalty_g · violation_g
 
-An indicator is 1 if a variable has a certain value; the indicators of variable v are starts[v] … starts[v+1]−1,
-and `values[v]` is the one that is 1. Row k says Σ weight · indicator ≤ bound. A group's violation is the sum of
-how far its rows are beyond their bounds, or, if they stand together, that of the row which is so most.
+An indicator is 1 if a variable has a certain value; those of variable v are starts[v] … starts[v+1]−1, and
+`values[v]` is the one that is 1. Row k says Σ weight · indicator ≤ bound. A group's violation is the sum of
+how far its rows are beyond their bounds, or, if they stand together, the most of these.
 
 Axes: V variables, I indicators, K rows, M entries of rows, G groups.
 """

@@ -8,7 +8,7 @@ is an upper bound for every λ (of rows that are charged together, Σ λ ≤ pen
     descend   takes a few steps down D; the values that D chooses are an answer, whose score is a lower bound
     fix       drops values which D says cannot lead beyond the best answer
 
-and where a gap stays, the row that makes most of it names the value to branch on: first with it, then without.
+and where a gap stays, the row that makes most of it names the value to branch on, with it and without it.
 
 Axes: n variables, L values, m rows (`parts.Part`).
 """
@@ -39,7 +39,7 @@ class Node(NamedTuple):
     choice: Array  # [n], the value of each variable that D chooses
     reduced: Array  # [L], gain − Σ λ · weight
     beyond: Array  # [m], how far each row is beyond its bound by that choice
-    count: Array  # [n], values left
+    left: Array  # [n], values that each variable may still have
     most: Array  # [m], of rows that are charged together
     known: Array  # [m], the best multipliers met
 
@@ -106,7 +106,7 @@ def look(
 ) -> int:
     """The value to branch on at a node, or −1 if it is done with; result[1] is its bound."""
     result[1] = -np.inf
-    if not narrow(part, alive, multipliers, node.count, result):
+    if not narrow(part, alive, multipliers, node.left, result):
         return -1
     steps = FIRST_STEPS if is_first else (STEPS if result[0] > -np.inf else 0)
     bound = descend(part, alive, multipliers, node, found, result, steps)
@@ -120,9 +120,9 @@ def look(
 
 @helper
 def narrow(part: Part, alive: Array, multipliers: Array, count: Array, result: Array) -> bool:
-    """Drop the values that hard rows rule out until there is no more to drop; whether there may be an answer.
+    """Drop the values that hard rows rule out until none is left to drop; whether there may be an answer.
 
-    The multiplier of a row that holds whatever is chosen is 0, and of one that is broken for sure its penalty.
+    The multiplier of a row that holds whatever is chosen is 0, of one that is broken for sure its penalty.
     """
     for v in range(len(count)):
         count[v] = 0
@@ -315,7 +315,7 @@ def fix(part: Part, alive: Array, node: Node, bound: float, score: float) -> Non
         loss = node.reduced[node.choice[v]] - node.reduced[i]
         if alive[i] == 1 and i != node.choice[v] and bound - loss <= score + close(score):
             alive[i] = 0
-            node.count[v] -= 1
+            node.left[v] -= 1
 
 
 @helper
@@ -334,7 +334,7 @@ def pick(part: Part, alive: Array, multipliers: Array, node: Node) -> int:
                 best, most = v, part_of_gap
     if best < 0:
         for v in range(len(node.choice)):
-            if node.count[v] > 1:
+            if node.left[v] > 1:
                 best = v
     return node.choice[best] if best >= 0 else -1
 
@@ -345,7 +345,7 @@ def clearest(part: Part, alive: Array, node: Node, k: int) -> int:
     best, most = -1, -1.0
     for e in range(part.first[k], part.first[k + 1]):
         v = part.owner[part.entry[e]]
-        if node.count[v] > 1:
+        if node.left[v] > 1:
             second = -np.inf
             for i in range(part.starts[v], part.starts[v + 1]):
                 if alive[i] == 1 and i != node.choice[v]:

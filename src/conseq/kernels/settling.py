@@ -3,8 +3,8 @@
     every variable takes its best value ─→ violated rows ─→ the parts that they connect, each solved by itself
     ─→ violated rows ─→ …  until there is none
 
-Penalties are ≥ 0, so leaving rows out can only raise the optimum: what is best under some of them and violates
-no other is best under all.
+Penalties are ≥ 0, so leaving rows out can only raise the optimum: what is best under some of them and
+violates no other is best under all.
 
 Axes as in `indicators.py`.
 """
@@ -82,7 +82,7 @@ def settle(
                 if not done:
                     return STUCK
                 for other in range(len(state)):
-                    if state[other] == 2:
-                        if parent[variables.owner[rows.indicator[rows.first[other]]]] == root:
-                            state[other] = 1
+                    one = variables.owner[rows.indicator[rows.first[other]]]
+                    if state[other] == 2 and parent[one] == root:
+                        state[other] = 1
     return SETTLED

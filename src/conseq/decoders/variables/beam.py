@@ -57,7 +57,7 @@ def _grow(model: Model, width: int, until: float) -> Found:
     penalty = np.where(np.isinf(rows.penalty[rows.group]), np.inf, penalty)  # rows charged together: if hard
     size = np.abs(rows.bound) + np.add.reduceat(np.append(np.abs(rows.weight), 0.0), rows.first[:-1])
     steps = _steps(model)
-    total, costs = np.zeros((1, len(rows.bound))), np.zeros(1)
+    total = np.zeros((1, len(rows.bound)))
     start = np.zeros(len(rows.bound))
     for step in steps:
         start[step.rows] += step.added.min(axis=0)

@@ -16,7 +16,7 @@ import numpy as np
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.buckets import MOST_CELLS, Buckets, Table
 from conseq.decoders.variables.model import Found, Model
-from conseq.dtypes import Floats, Ints
+from conseq.dtypes import Ints
 from conseq.errors import ConseqError
 from conseq.kernels import branch
 
@@ -63,7 +63,7 @@ def _eliminate(model: Model, limits: Limits, hint: Ints | None) -> Found:
 
 
 def as_tables(model: Model, most_cells: float) -> list[Table] | None:
-    """Gains, tables and sums, all as tables; None if one for a sum would have more than so many cells."""
+    """Gains, tables and sums, all as tables; None if one for a sum would have more cells than that."""
     variables, rows = model.variables, model.rows
     gains = np.split(variables.gains, variables.starts[1:-1]) if model.n_variables else []
     tables = [Table((v,), gain) for v, gain in enumerate(gains) if gain.any()]

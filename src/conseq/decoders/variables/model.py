@@ -1,6 +1,6 @@
-"""A problem of variables in arrays: scored values, tables over a few variables, sums that should stay below a bound.
+"""A problem of variables in arrays: scored values, tables over some variables, sums that should keep a bound.
 
-    score(values) = Σ gain of each variable's value + Σ weight in each table − Σ penalty · violation of each group
+    score(values) = Σ gain of each value chosen + Σ weight in each table − Σ penalty · violation of each group
 
 Every solver of this folder takes a `Model` and gives back `Found`. Axes as in `kernels/indicators.py`.
 """

@@ -18,7 +18,7 @@ from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.elimination import Elimination, as_tables
 from conseq.decoders.variables.model import Found, Model
 from conseq.decoders.variables.program import Program
-from conseq.dtypes import Floats, Ints
+from conseq.dtypes import Ints
 from conseq.kernels import indicators, settling
 
 WORK = 3_000_000

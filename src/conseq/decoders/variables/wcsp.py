@@ -5,8 +5,8 @@
     score(x) = Σ over the tables of the weight of x's values there − Σ over the sums of penalty · excess;
     −inf: forbidden;  the largest is sought
 
-Costs are negative weights. Tables are eliminated where they stay small (`elimination.py`); sums are brought in
-where they are violated (`search.py`); a limit gives the best so far and its gap.
+Costs are negative weights. Tables are eliminated where they stay small (`elimination.py`); sums are brought
+in where they are violated (`search.py`); a limit gives the best so far and its gap.
 """
 
 from __future__ import annotations
