@@ -148,9 +148,12 @@ class Acyclic(RelationRule, form="{relation:relation} is acyclic"):
         return alike(two, [1.0, 1.0], 1.0, together=True)
 
     def more(self, types: Types, candidates: Candidates, values: ArrayLike) -> Sums | None:
-        number, kind = places(candidates), relation_number(types, self.relation)
-        related = pair_indicators(types, candidates, kind)
-        amount = np.append(np.asarray(values, dtype=np.float64)[related], 0.0)[number]  # [E,E]
+        related = pair_indicators(types, candidates, relation_number(types, self.relation))
+        amounts = np.asarray(values, dtype=np.float64)[related]
+        if amounts.sum() <= 2.0:  # a cycle of three that is broken has more
+            return None
+        number = places(candidates)
+        amount = np.append(amounts, 0.0)[number]  # [E,E]
         found = [cycle for cycle in broken_cycles(amount) if len(cycle) > 2]
         if not found:
             return None
