@@ -104,7 +104,7 @@ def read_sentences(source: Input, format: str = AUTO, *, tokens: str | Tokeniser
         return found if found else _none(os.fspath(path))
     block = load(source)
     block = _from_list(block) if _LIST.match(block.data) else block
-    chosen = _line_format(_detected(block.data) if format == AUTO else format)
+    chosen = _line_format(_detected(block.data, block.path) if format == AUTO else format)
     return chosen.parse(block, tokenise) or _none(block.path)
 
 
@@ -123,7 +123,7 @@ def stream_sentences(
     tokenise = tokeniser(tokens)
     with closing(open_input(source)) as origin:
         head = whole_lines(origin.head())
-        chosen = _line_format(_detected(head) if format == AUTO else format)
+        chosen = _line_format(_detected(head, origin.name) if format == AUTO else format)
         if _LIST.match(head):
             block = _from_list(Block(whole_lines(b"".join(origin.chunks)), origin.name))
             yield chosen.parse(block, tokenise) or _none(origin.name)
@@ -173,10 +173,11 @@ def _line_format(name: str) -> LineFormat:
     return found
 
 
-def _detected(data: bytes) -> str:
-    """The format of lines that begin so."""
+def _detected(data: bytes, name: str) -> str:
+    """The format of lines that begin so, in a file of that name."""
     first = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-    if not first.startswith((b"{", b"[")):
+    is_json = name.removesuffix(".gz").endswith((".json", ".jsonl"))
+    if not is_json and not first.startswith((b"{", b"[")):
         return "text"
     return "spacy" if _ENTS.search(first) else "jsonl"
 
