@@ -64,6 +64,7 @@ INSIDE: dict[str, list[list[str]]] = {
     "decoders/variables": [
         ["buckets", "model"],
         ["elimination", "program", "beam"],
+        ["cuts"],
         ["search", "solvers"],
         ["wcsp"],
     ],

@@ -59,7 +59,7 @@ class RelationProblem:
     def _lowered(self, numbers: Sequence[int]) -> list[tuple[int, Sums]]:
         return [(g, self.rules[g].lower(self.types, self.candidates)) for g in numbers]
 
-    def _more(self, values: Ints) -> list[tuple[int, Sums]]:
+    def _more(self, values: Floats) -> list[tuple[int, Sums]]:
         """The rows that these indicators [I] violate beyond those that rules are lowered to."""
         growing = [g for g, rule in enumerate(self.rules) if grows(rule)]
         found = [(g, self.rules[g].more(self.types, self.candidates, values)) for g in growing]
@@ -83,10 +83,10 @@ class RelationProblem:
         """How much an answer violates each rule, [G]."""
         amounts = self.model.violations(values)
         if self.model.more is not None:
-            given = np.zeros(len(self.scores), dtype=np.int64)
-            given[values] = 1
+            given = np.zeros(len(self.scores))
+            given[values] = 1.0
             for g, sums in self.model.more(given):
-                more = sums.violation(given)
+                more = sums.violation(given.astype(np.int64))
                 amounts[g] = max(amounts[g], more) if sums.together else amounts[g] + more
         return amounts
 

@@ -29,6 +29,8 @@ DEEPEST = 400
 """Nodes above one another; a part that needs more is left to another solver."""
 FIRST_STEPS, STEPS = 60, 4
 """Steps down D at the first node, and at each other one."""
+UNTIL_FOUND = 10
+"""Times the work that is allowed, for a first answer."""
 CLOSE = 0.01
 """Of the usual rounding, for nodes that are left out: a whole problem has many parts."""
 
@@ -46,7 +48,7 @@ class Node(NamedTuple):
 
 @helper
 def search(part: Part, found: Array, result: Array, most_work: float) -> bool:
-    """Whether the search came to its end before it had looked at `most_work` entries.
+    """Whether the search came to its end before it had looked at `most_work` more entries of rows.
 
     found[n]    the values of the best answer
     result      its score (what must be surpassed, at first), an upper bound, nodes, work
@@ -62,7 +64,7 @@ def search(part: Part, found: Array, result: Array, most_work: float) -> bool:
     node = Node(
         np.zeros(n, np.int64), np.zeros(size), np.zeros(m), np.zeros(n, np.int64), np.zeros(m), np.zeros(m)
     )
-    depth, fresh = 0, True
+    depth, fresh, begun = 0, True, result[3]
     while depth >= 0:
         if fresh:
             fresh = False
@@ -72,7 +74,8 @@ def search(part: Part, found: Array, result: Array, most_work: float) -> bool:
         if branched[depth] < 0 or side[depth] == 2 or bounds[depth] <= result[0] + close(result[0]):
             depth -= 1
             continue
-        if result[3] > most_work or depth + 1 == deepest:
+        enough = most_work if result[0] > -np.inf else UNTIL_FOUND * most_work
+        if result[3] - begun > enough or depth + 1 == deepest:
             break
         side[depth] += 1
         value = branched[depth]

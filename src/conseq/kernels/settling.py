@@ -75,7 +75,7 @@ def settle(
                         return NONE
                 found = np.full(n, -1)
                 result[SCORE] = -np.inf
-                done = search(part, found, result, result[WORK] + most_work)
+                done = search(part, found, result, most_work)
                 if result[BOUND] == -np.inf:
                     return NONE
                 keep_answer(variables, part, found, values, loss, parent, result[BOUND])

@@ -42,10 +42,7 @@ def _eliminate(model: Model, limits: Limits, hint: Ints | None) -> Found:
     begun = time.perf_counter()
     tables = as_tables(model, MOST_CELLS)
     if tables is None:
-        raise ConseqError(
-            f"a sum is over so many variables that its table would have more than {MOST_CELLS:,} cells; "
-            "use another solver"
-        )
+        raise ConseqError(f"the table of a sum would have more than {MOST_CELLS:,} cells; use another solver")
     starts = model.variables.starts
     hinted: Places = {} if hint is None else dict(enumerate((hint - starts[:-1]).tolist()))
     found: Places = {}

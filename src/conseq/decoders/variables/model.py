@@ -22,8 +22,8 @@ from conseq.dtypes import Floats, Ints
 from conseq.kernels import indicators
 from conseq.kernels.indicators import Rows, Variables
 
-More = Callable[[Ints], list[tuple[int, Sums]]]
-"""Rows that an assignment of indicators, [I] of 0 and 1, violates beyond those listed, with their groups."""
+More = Callable[[Floats], list[tuple[int, Sums]]]
+"""Rows that a point, [I] indicators from 0 to 1, violates beyond those listed, with their groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +68,27 @@ class Model:
         tables = sum(float(table.weights[tuple(places[list(table.scope)])]) for table in self.tables)
         return float(self.variables.gains[values].sum()) + tables - cost
 
-    def missing(self, values: Ints) -> Rows | None:
-        """The rows with those that this answer violates beyond the ones listed; None if there are none."""
+    def with_rows(self, rows: Rows) -> Model:
+        return replace(self, rows=rows)
+
+    def grown(self, point: Floats) -> Model:
+        """The model with the rows that a point breaks, [I] from 0 to 1, beyond those that are listed."""
         if self.more is None:
-            return None
-        given = np.zeros(len(self.variables.gains), dtype=np.int64)
-        given[values] = 1
+            return self
         known = {_key(self.rows, k) for k in range(len(self.rows.bound))}
-        found = [(g, _without(sums, known, g)) for g, sums in self.more(given)]
+        found = [(g, _without(sums, known, g)) for g, sums in self.more(point)]
         kept = [(g, sums) for g, sums in found if len(sums.bound)]
-        return join(self.rows, rows_of(kept, self.rows.penalty, self.rows.together)) if kept else None
+        if not kept:
+            return self
+        return self.with_rows(join(self.rows, rows_of(kept, self.rows.penalty, self.rows.together)))
+
+    def grown_by(self, values: Ints) -> Model:
+        """The same for an answer, [V]."""
+        if self.more is None:
+            return self
+        point = np.zeros(len(self.variables.gains))
+        point[values] = 1.0
+        return self.grown(point)
 
     def completed(self, solve: Callable[[Model], Found], limits: Limits = NO_LIMITS) -> Found:
         """Solve again and again until no row is violated that was not listed."""
@@ -85,10 +96,10 @@ class Model:
         while True:
             found = solve(model)
             nodes += found.nodes
-            rows = None if found.values is None else model.missing(found.values)
-            if rows is None or time.perf_counter() > until:
+            larger = model if found.values is None else model.grown_by(found.values)
+            if larger is model or time.perf_counter() > until:
                 return found._replace(nodes=nodes)
-            model = replace(model, rows=rows)
+            model = larger
 
     def without_tables(self) -> Model:
         """The same with a variable for each table, whose values are its cells, and hard rows that tie them

@@ -17,7 +17,7 @@ import numpy as np
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.model import Found, Model
 from conseq.dtypes import Bools, Floats, Ints
-from conseq.solver import ENTRY, Answer, Assembly, Outcome
+from conseq.solver import ENTRY, Assembly, Outcome
 
 WHOLE = 1e-6
 """How far a value of a relaxation may be off a whole number."""
@@ -106,14 +106,13 @@ class Program:
             return Found(None, -np.inf, answer.nodes)
         if answer.values is None:
             return Found(None, answer.bound, answer.nodes)
-        values, whole = self._largest(answer)
-        return Found(values, answer.bound, answer.nodes, whole)
+        values, is_whole = self.largest(answer.values)
+        return Found(values, answer.bound, answer.nodes, is_whole)
 
-    def _largest(self, answer: Answer) -> tuple[Ints, bool]:
+    def largest(self, given: Floats) -> tuple[Ints, bool]:
         """The indicator of each member whose column is largest; whether all columns are whole."""
-        assert answer.values is not None
         starts = self.model.variables.starts
-        x = np.where(self.column >= 0, answer.values[self.column], -1.0)
+        x = np.where(self.column >= 0, given[self.column], -1.0)
         values = np.full(self.model.n_variables, -1)
         for v in self.members.tolist():
             values[v] = starts[v] + np.argmax(x[starts[v] : starts[v + 1]])
