@@ -55,6 +55,8 @@ from conseq.constraints import TokenIsNot as TokenIsNot
 from conseq.constraints import TokenTest as TokenTest
 from conseq.constraints import Words as Words
 from conseq.constraints.language import parse_constraints as parse_constraints
+from conseq.constraints.relational import RelationRule as RelationRule
+from conseq.constraints.relational.language import parse_relation_rules as parse_relation_rules
 from conseq.corpus import Corpus as Corpus
 from conseq.decoders.arrays import decode as decode
 from conseq.decoders.auto import Auto as Auto

@@ -5,9 +5,9 @@
 unknown        a name that the types lack
 duplicate      the same rule again
 never          a rule that nothing can break
-redundant      a rule that nothing can break that keeps some hard rules
-impossible     a relation that no pair can be in under the hard rules
 contradiction  hard rules that no sentence satisfies together
+impossible     a relation that no pair can be in under the hard rules
+redundant      a rule that nothing can break that keeps some hard rules
 
 The last three are sought by an integer program over all sentences of a few entities, as many as the numbers
 in the rules ask for, all ordered pairs being candidates. Rules that look at tokens or mentions of the same
@@ -118,26 +118,27 @@ def _together(rules: Sequence[RelationRule], space: Space, never: set[int]) -> I
         message = f"no sentence with entities satisfies {lines}{together}; soften or remove one"
         yield Finding(CONTRADICTION, places, message)
     for i in set().union(*contradictions):
-        hard.pop(i, None)
+        del hard[i]
+    yield from _impossible(space, hard)
     for i, rule in space.rules.items():
         others = {k: other for k, other in hard.items() if k != i}
-        reasons = None if i in never else _reasons(space, others, rule)
+        reasons = () if i in never else _reasons(space, others, rule)
         if reasons:
             hold = f"{said([rules[k] for k in reasons])} {'holds' if len(reasons) == 1 else 'hold'}"
             message = f"{said([rule])} is never broken where {hold}; remove it"
             yield Finding(REDUNDANT, (i, *reasons), message)
             hard.pop(i, None)  # nothing else is redundant because of it
-    yield from _impossible(rules, space, hard)
 
 
-def _impossible(
-    rules: Sequence[RelationRule], space: Space, hard: Mapping[int, RelationRule]
-) -> Iterator[Finding]:
+def _impossible(space: Space, hard: dict[int, RelationRule]) -> Iterator[Finding]:
+    """Relations that the hard rules leave to no pair; the rules to blame are examined no further."""
     for name in space.types.relations:
         reasons = _reasons(space, hard, HowMany("at most", 0, name))
-        if reasons and not (len(reasons) == 1 and isinstance(rules[reasons[0]], HowMany)):
-            message = f"no pair can be in {name!r} under {said([rules[k] for k in reasons])}; correct one"
+        if reasons and not (len(reasons) == 1 and isinstance(hard[reasons[0]], HowMany)):
+            message = f"no pair can be in {name!r} under {said([hard[k] for k in reasons])}; correct one"
             yield Finding(IMPOSSIBLE, reasons, message)
+            for k in reasons:
+                del hard[k]
 
 
 def _reasons(space: Space, others: Mapping[int, RelationRule], rule: RelationRule) -> tuple[int, ...]:
