@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from conseq.constraints.relational import (
     IsA,
     Literal,
     MentionsAgree,
+    NoOverlap,
     PairLimit,
     Related,
     RelationCounts,
@@ -95,6 +96,11 @@ def naive(rule: RelationRule, answer: Answer) -> float:
             return broken
         case MentionsAgree():
             return sum(answer.kinds[i] != answer.kinds[j] for i, j in answer.candidates.same)
+        case NoOverlap(none):
+            assert answer.candidates.spans is not None
+            taken = [set(range(*span)) for span in answer.candidates.spans.tolist()]
+            found = [taken[i] for i in entities if answer.kinds[i] != none]
+            return sum(bool(one & other) for one, other in combinations(found, 2))
     raise AssertionError(rule)
 
 
@@ -148,7 +154,8 @@ def small(rng: np.random.Generator, most: int = 4) -> Candidates:
     if rng.random() < 0.5:
         pairs = pairs[rng.random(len(pairs)) < 0.6]
     tokens = tuple(rng.choice(["x", "y", "z1"], 12).tolist())
-    cuts = np.sort(rng.choice(13, 2 * n, replace=False)).reshape(n, 2)
+    cuts = rng.choice(13, 2 * n, replace=False)
+    cuts = np.sort((cuts if rng.random() < 0.3 else np.sort(cuts)).reshape(n, 2))  # spans may overlap
     same = [(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < 0.4]
     return Candidates(n, pairs, cuts[rng.permutation(n)], tokens, frozenset(same))
 
@@ -202,6 +209,8 @@ def random_rule(kind: type[RelationRule], rng: np.random.Generator) -> RelationR
             return RelationCounts(Sum((term(),), pick(0, 1, -2)), pick("<=", ">=", "=="), right)
         case "MentionsAgree":
             return MentionsAgree()
+        case "NoOverlap":
+            return NoOverlap(pick("A", "B"))
     names = ["a", "b", "c"][: pick(2, 2, 3)]
     literals = [Literal(random_atom(names, rng), pick(True, True, False)) for _ in range(pick(2, 3, 4))]
     cut = int(rng.integers(1, len(literals)))

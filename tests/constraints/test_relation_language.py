@@ -23,6 +23,7 @@ from conseq.constraints.relational import (
     IsA,
     Literal,
     MentionsAgree,
+    NoOverlap,
     PairLimit,
     Related,
     RelationCounts,
@@ -93,6 +94,7 @@ MEANINGS = {
         [Between("a", "b", Words(frozenset({"w", "v"}))), Between("b", "a", Pattern(r"x\d"))],
         IsA("person", "a"),
     ),
+    "entities but org do not overlap hard": NoOverlap("org"),
     "same mentions agree on type penalty 2": MentionsAgree(penalty=2.0),
 }
 
@@ -101,6 +103,15 @@ MEANINGS = {
 def test_a_line_means_what_the_table_says(line):
     assert parse_relation_rules(line, TYPES) == [MEANINGS[line]]
     assert parse_relation_rules(str(MEANINGS[line])) == [MEANINGS[line]]
+
+
+def test_spans_that_are_no_entities_have_the_type_none_if_no_other_is_named():
+    types = Types(("none", "person"), ())
+    assert parse_relation_rules("entities do not overlap hard", types) == [NoOverlap("none")]
+    with pytest.raises(RuleError, match=r"called 'none'.* \(rule: entities do not overlap\)"):
+        as_relation_rules([NoOverlap()], TYPES)
+    with pytest.raises(RuleError, match="no type of entity is called 'none'"):
+        parse_relation_rules("entities do not overlap hard", TYPES)
 
 
 def test_blank_lines_and_comments_are_skipped():
@@ -150,6 +161,7 @@ RULES = {
     RelationCounts: (sums(1), st.sampled_from(["<=", ">=", "=="]), sums(0)),
     Clause: (LITERALS, LITERALS),
     MentionsAgree: (),
+    NoOverlap: (NAMES,),
 }
 
 

@@ -73,7 +73,7 @@ def test_without_types_there_are_those_that_the_rules_name_and_another():
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_claimed_is_true_of_small_sentences(seed):
     rng = np.random.default_rng(seed)
-    kinds = [kind for kind in RELATION_RULES if kind.__name__ != "MentionsAgree"]
+    kinds = [kind for kind in RELATION_RULES if kind.__name__ not in ("MentionsAgree", "NoOverlap")]
     for _ in range(6):
         rules = [random_rule(kinds[k], rng) for k in rng.integers(0, len(kinds), 4)]
         for finding in lint(rules, TYPES):

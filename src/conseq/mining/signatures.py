@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
+from conseq.constraints.counts import Sum, Term
 from conseq.constraints.relational import (
     Acyclic,
     ArgumentTypes,
@@ -23,6 +24,7 @@ from conseq.constraints.relational import (
     Literal,
     PairLimit,
     Related,
+    RelationCounts,
     RelationRule,
     Symmetric,
 )
@@ -30,6 +32,8 @@ from conseq.entities import Sentence
 
 SUPPORT = 30
 """How often a rule must have held, unless it says what a relation relates."""
+NEVER_HARD = (Clause, RelationCounts)
+"""What follows from what, and that there are relations, is always for penalties to say."""
 USUALLY = 0.5
 """The share of the cases in which a rule that is worth a penalty holds at least."""
 
@@ -69,7 +73,7 @@ def signatures(sentences: Sequence[Sentence], support: int = SUPPORT) -> list[Re
 
 def always_held(sentences: Sequence[Sentence], support: int = SUPPORT) -> list[Observed]:
     """The same with what supports them."""
-    found = (one for one in observed(sentences) if one.always)
+    found = (one for one in observed(sentences) if one.always and not isinstance(one.rule, NEVER_HARD))
     return [one for one in found if isinstance(one.rule, ArgumentTypes) or one.applied >= support]
 
 
@@ -90,6 +94,10 @@ def observed(sentences: Sequence[Sentence]) -> Iterator[Observed]:
     pairs = [Counter(tuple(sorted(edge)) for found in one.values() for edge in found) for one in edges]
     several = [number for counts in pairs for number in counts.values()]
     yield Observed(PairLimit(1), several.count(1), len(several))
+    if types:
+        some = Sum(tuple(Term(1, relation) for relation in types))
+        related = [one for one, given in zip(edges, sentences, strict=True) if len(given.entities) > 1]
+        yield Observed(RelationCounts(some, ">=", Sum((), 1)), sum(map(bool, related)), len(related))
     yield from _both_directions(edges, types)
     for relation, (heads, tails) in types.items():
         if heads & tails:

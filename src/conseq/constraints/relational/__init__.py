@@ -6,7 +6,8 @@
                 what it says of others      PairLimit Symmetric Inverse Acyclic
     counts      how many there are          HowMany Degree RelationCounts
     clauses     if some things hold         Clause
-                mentions of the same thing  MentionsAgree
+    mentions    of the same thing           MentionsAgree
+                that share tokens           NoOverlap
 
 A new rule is a class in one of these modules, an entry in `__all__` and a form in `grammar.py`.
 """
@@ -19,11 +20,11 @@ from conseq.constraints.relational.clauses import (
     Clause,
     IsA,
     Literal,
-    MentionsAgree,
     Related,
     Same,
 )
 from conseq.constraints.relational.counts import Degree, HowMany, RelationCounts
+from conseq.constraints.relational.mentions import MentionsAgree, NoOverlap
 from conseq.constraints.relational.relations import Acyclic, ArgumentTypes, Inverse, PairLimit, Symmetric
 from conseq.constraints.relational.sums import Sums
 
@@ -41,6 +42,7 @@ __all__ = [
     "IsA",
     "Literal",
     "MentionsAgree",
+    "NoOverlap",
     "PairLimit",
     "Related",
     "RelationCounts",

@@ -119,6 +119,15 @@ def places(candidates: Candidates) -> Ints:
     return number
 
 
+def spans_of(candidates: Candidates) -> Ints:
+    """Where the mentions stand, [E,2]."""
+    if candidates.spans is None:
+        raise RuleError(
+            "a rule looks at where mentions stand, and no spans are given; give them along with the scores"
+        )
+    return candidates.spans.reshape(-1, 2)
+
+
 # ── rows ────────────────────────────────────────────────────────────────────────────────────────
 
 

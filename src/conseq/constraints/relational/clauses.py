@@ -12,7 +12,6 @@ entities so that all conditions hold and no conclusion does.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +19,12 @@ import numpy as np
 from conseq.constraints import writing
 from conseq.constraints.relational.base import (
     RelationRule,
-    alike,
     entity_indicators,
     joined,
     pair_indicators,
     places,
     relation_number,
+    spans_of,
 )
 from conseq.constraints.relational.sums import Sums
 from conseq.constraints.tokens import Pattern, TokenTest, Words
@@ -315,30 +314,3 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints]:
     first = np.append(True, (codes[1:] != codes[:-1]).any(axis=1))
     starts = np.flatnonzero(first)
     return codes[starts], np.diff(np.append(starts, len(codes)))
-
-
-@dataclass(frozen=True)
-class MentionsAgree(RelationRule, form="same mentions agree on type"):
-    """Charges each two mentions that are said to be of the same thing and have different types.
-
-    >>> print(MentionsAgree(penalty=0.5))
-    same mentions agree on type  penalty 0.5
-    """
-
-    varies = True
-
-    def lower(self, types: Types, candidates: Candidates) -> Sums:
-        same = np.array(sorted(candidates.same), dtype=np.int64).reshape(-1, 2)
-        by_type: Iterable[Ints] = (
-            entity_indicators(types, candidates, name)[same] for name in types.entities
-        )
-        return joined([alike(both, [1.0, -1.0], 0.0) for both in by_type])
-
-
-def spans_of(candidates: Candidates) -> Ints:
-    """Where the mentions stand, [E,2]."""
-    if candidates.spans is None:
-        raise RuleError(
-            "a rule looks at where mentions stand, and no spans are given; give them along with the scores"
-        )
-    return candidates.spans.reshape(-1, 2)

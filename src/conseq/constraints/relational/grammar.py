@@ -126,7 +126,8 @@ def forms() -> tuple[Form[RelationRule], ...]:
         *forms_with(of.HowMany, of.HowMany.form, *phrases),
         Form("{sum} {comparison} {sum}", _counts),
         Form("if {conditions} then {conclusions}", of.Clause),
-        *forms_of(of.MentionsAgree),
+        *forms_of(of.MentionsAgree, of.NoOverlap),
+        Form("entities do not overlap", of.NoOverlap),
     )
 
 

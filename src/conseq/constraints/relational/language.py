@@ -78,6 +78,8 @@ def _read_line(line: str, types: Types | None) -> RelationRule | None:
         for mention in mentions:
             with at_column(mention.column):
                 _check_mention(mention, types)
+        with at_column(pieces[0].column):
+            check_names(types, rule)
     return rule
 
 
