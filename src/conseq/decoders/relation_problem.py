@@ -10,7 +10,7 @@ Axes: E entities, A types of entities, P pairs, R types of relations, G rules; I
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -18,16 +18,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conseq.constraints.conflict import conflicts
 from conseq.constraints.relational import RelationRule
 from conseq.constraints.relational.sums import Sums
 from conseq.decoders.base import NO_LIMITS, Limits
+from conseq.decoders.conflict import PATIENCE, blamed
+from conseq.decoders.lattice.satisfy import Undecided
 from conseq.decoders.variables.model import Model, join, rows_of
-from conseq.decoders.variables.solvers import Solver, solver_of
+from conseq.decoders.variables.solvers import Solver, solved
 from conseq.dtypes import Floats, Ints
 from conseq.entities import Candidates, Relation, Types
 from conseq.kept import Kept
 from conseq.kernels.indicators import Rows, Variables
-from conseq.problem import Certificate, Violations
+from conseq.problem import Certificate, Status, Violations
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ class RelationProblem:
         hint    an answer that may be good, as indicators [E+P]
         """
         begun = time.perf_counter()
-        found = solver_of(solver).solve(self.model, limits, hint)
+        found = solved(self.model, solver, limits, hint)
         offers = [(self.score(values), values) for values in (found.values, hint) if values is not None]
         score, values = max(offers, key=lambda offer: offer[0], default=(-np.inf, None))
         known = None if score == -np.inf else score
@@ -152,6 +155,41 @@ def _made(types: Types, candidates: Candidates, rules: tuple[RelationRule, ...])
 def grows(rule: RelationRule) -> bool:
     """Whether a rule has more rows than it lists."""
     return type(rule).more is not RelationRule.more
+
+
+def smallest_conflict(problem: RelationProblem, limits: Limits = NO_LIMITS) -> list[RelationRule] | None:
+    """The fewest hard rules that no answer satisfies together with the −inf entries of the scores.
+
+    None: there is an answer that satisfies all of them. An empty list: no rule is to blame. If the limits do
+    not suffice to find out, `Undecided` is raised.
+    """
+    oracle = _Oracle(problem, limits)
+    rules = next(conflicts(oracle.hard, oracle), None)
+    return None if rules is None else [problem.rules[g] for g in sorted(rules)]
+
+
+class _Oracle:
+    """Decides whether hard rules of a problem can hold together."""
+
+    def __init__(self, problem: RelationProblem, limits: Limits) -> None:
+        allowed = np.where(np.isneginf(problem.scores), -np.inf, 0.0)
+        self.problem = replace(problem, scores=allowed)
+        self.hard = frozenset(g for g, rule in enumerate(problem.rules) if rule.is_hard)
+        self.limits, self.until = limits, time.perf_counter() + limits.seconds
+
+    def holding(self, items: Set[int]) -> frozenset[int] | None:
+        """Hard rules that hold together and include the given ones; None if these cannot hold together."""
+        penalties = [np.inf if g in items else 0.0 for g in range(len(self.problem.rules))]
+        rest = replace(self.limits, seconds=max(0.0, self.until - time.perf_counter()))
+        found = self.problem.with_penalties(penalties).solve(limits=rest)
+        if found.certificate.status is Status.UNKNOWN:
+            raise Undecided("whether the rules can hold together was not decided; raise the limits")
+        if found.values is None:
+            return None
+        broken = np.flatnonzero(self.problem.violations(found.values)).tolist()
+        return (self.hard - frozenset(broken)) | items
+
+    quickly = holding
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +249,18 @@ class RelationDecoding:
             return Violations()
         amounts, rules = self.problem.violations(self.values), self.problem.rules
         return Violations({rules[g]: float(amounts[g]) for g in np.flatnonzero(amounts).tolist()})
+
+    def explain_infeasible(self, limits: Limits = PATIENCE) -> str | None:
+        """One sentence: why there is no answer, with the fewest rules to blame; None if there may be one."""
+        try:
+            rules = smallest_conflict(self.problem, limits)
+        except Undecided:
+            return "no answer that satisfies the hard rules was found; drop some of them"
+        if rules is None:
+            return None
+        if not rules:
+            return "there is no answer: an entity or a pair has a score of -inf for everything; allow more"
+        return blamed("answer", rules)
 
     def __repr__(self) -> str:
         status = self.certificate.status.name

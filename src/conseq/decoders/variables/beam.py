@@ -34,8 +34,6 @@ class VariableBeam:
         """The best answer of the beam; rows that are listed later are charged from then on."""
         until = time.perf_counter() + limits.seconds
         given = model.without_tables()
-        if not given.n_variables:
-            return Found(np.zeros(0, dtype=np.int64), model.score(np.zeros(0, dtype=np.int64)))
         found = given.completed(lambda one: _grow(one, self.width, until), limits)
         kept = None if found.values is None else found.values[: model.n_variables]
         return found._replace(values=kept)

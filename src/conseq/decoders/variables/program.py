@@ -101,6 +101,9 @@ class Program:
 
     def solve(self, limits: Limits = NO_LIMITS, relax: bool = False) -> Found:
         """The values of the members, the others −1; no values if none were found."""
+        having = np.bincount(self.model.variables.owner[self.column >= 0], minlength=self.model.n_variables)
+        if not having[self.members].all():
+            return Found(None, -np.inf)
         answer = self.assembly.solve(limits.seconds, relax, limits.nodes, limits.room(ENTRY))
         if answer.outcome is Outcome.INFEASIBLE:
             return Found(None, -np.inf, answer.nodes)

@@ -43,7 +43,7 @@ class Search:
 
     def solve(self, model: Model, limits: Limits = NO_LIMITS, hint: Ints | None = None) -> Found:
         """The best values, or the best found within the limits."""
-        if model.tables or not model.n_variables:
+        if model.tables:
             if model.more is None and as_tables(model, min(SMALL, limits.states)) is not None:
                 return Elimination().solve(model, limits, hint)
             found = self.solve(model.without_tables(), limits)
@@ -117,19 +117,17 @@ class _Run:
 
     def _feasible(self) -> Ints | None:
         """An answer made of the best that short searches find for each part; None if one finds nothing."""
-        self.most_work = min(self.most_work, SHORT)
+        self.most_work = SHORT
+        self.state[self.state == 2] = 0
         while time.perf_counter() < self.until:
-            status = settling.STUCK
-            while status == settling.STUCK:
-                if self.result[settling.SCORE] == -np.inf:
-                    return None
+            status = self._settle()
+            if status == settling.STUCK and self.result[settling.SCORE] > -np.inf:
                 rows = self.model.rows
                 part = self.parent[self.model.variables.owner[rows.indicator[rows.first[:-1]]]]
                 self.state[(part == self.parent[-1]) & (self.state > 0)] = 1
-                status = self._settle()
-            if status == settling.NONE:
+            elif status != settling.SETTLED:
                 return None
-            if not self._grow():
+            elif not self._grow():
                 return self.values if self.model.score(self.values) > -np.inf else None
         return None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.beam import VariableBeam
 from conseq.decoders.variables.elimination import Elimination
@@ -27,6 +29,17 @@ class Solver(Protocol):
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver for solver in (Search, Elimination, Integer, Relaxation, VariableBeam)
 }
+
+
+def solved(model: Model, given: str | Solver, limits: Limits = NO_LIMITS, hint: Ints | None = None) -> Found:
+    """What a solver, or the one of this name, finds. Without variables there is one answer."""
+    solver = solver_of(given)
+    if model.n_variables:
+        return solver.solve(model, limits, hint)
+    nothing = np.zeros(0, dtype=np.int64)
+    score = model.score(nothing)
+    found = Found(nothing if score > -np.inf else None, score)
+    return found._replace(integral=True, legal=score > -np.inf) if solver.name == Relaxation.name else found
 
 
 def solver_of(given: str | Solver) -> Solver:

@@ -23,7 +23,7 @@ from conseq.constraints.relational.sums import Sums
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.variables.buckets import Table
 from conseq.decoders.variables.model import Found, Model, rows_of, variables_of
-from conseq.decoders.variables.solvers import Solver, solver_of
+from conseq.decoders.variables.solvers import Solver, solved
 from conseq.dtypes import Floats, Ints
 from conseq.errors import ScoreError
 from conseq.potentials import numbers
@@ -125,14 +125,14 @@ class WCSP:
         hint     an assignment (places of values, [V]) that may be good
         solver   auto, elimination, ilp, lp (the relaxation, rounded) or beam; or one with its options
         """
-        begun, chosen = time.perf_counter(), solver_of(solver)
+        begun = time.perf_counter()
         model, constant = self._model()
         starts = model.variables.starts[:-1]
         hinted = None if hint is None else starts + self._checked(hint)
         if constant == -np.inf:
             found = Found(None, -np.inf)
         else:
-            found = chosen.solve(model, limits, hinted)
+            found = solved(model, solver, limits, hinted)
         offers = [(model.score(values), values) for values in (found.values, hinted) if values is not None]
         score, winner = max(offers, key=lambda offer: offer[0], default=(-np.inf, starts))
         score, bound, seconds = score + constant, found.bound + constant, time.perf_counter() - begun
