@@ -38,6 +38,7 @@ LINES = (
     'if "w" between a and b then R(a, b)',
     "if /v|w/ between a and b then not A(a)",
     "same mentions agree on type",
+    "entities but B do not overlap",
 )
 """Every kind of rule."""
 
@@ -49,8 +50,8 @@ def random_problem(seed: int, most_entities: int = 3, most_pairs: int = 4) -> Re
     pairs = all_pairs(n)
     pairs = pairs[np.sort(rng.permutation(len(pairs))[: rng.integers(0, most_pairs + 1)])]
     spans = np.column_stack([3 * rng.permutation(n), 3 * rng.permutation(n)])
-    spans[:, 1] = spans[:, 0] + 1
-    tokens = tuple(rng.choice(["w", "v", "u"], 3 * max(1, n)).tolist())
+    spans[:, 1] = spans[:, 0] + rng.integers(1, 4, n)  # some share tokens
+    tokens = tuple(rng.choice(["w", "v", "u"], 3 * max(1, n) + 3).tolist())
     every = [(i, j) for i in range(n) for j in range(i + 1, n)]
     same = frozenset(pair for pair in every if rng.random() < 0.3)
     size = 2 * n + 3 * len(pairs)

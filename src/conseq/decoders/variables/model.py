@@ -25,19 +25,24 @@ from conseq.kernels.indicators import Rows, Variables
 More = Callable[[Floats], list[tuple[int, Sums]]]
 """Rows that a point, [I] indicators from 0 to 1, violates beyond those listed, with their groups."""
 
+Key = tuple[int, bytes, bytes, float]
+"""What tells rows apart: group, indicators, weights, bound."""
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """A problem as solvers see it.
 
     tables    over numbers of variables
-    more      rows that are too many to list at once, asked for when they are needed
+    more      rows that are too many to list at once, asked for when they are needed; none that is listed
+    later     those of them that were asked for
     """
 
     variables: Variables
     rows: Rows
     tables: tuple[Table, ...] = ()
     more: More | None = None
+    later: frozenset[Key] = frozenset()
 
     @property
     def n_variables(self) -> int:
@@ -73,14 +78,13 @@ class Model:
 
     def grown(self, point: Floats) -> Model:
         """The model with the rows that a point breaks, [I] from 0 to 1, beyond those that are listed."""
-        if self.more is None:
+        given = [] if self.more is None else self.more(point)
+        known = set(self.later)
+        found = [(g, new) for g, sums in given if len((new := _without(sums, known, g)).bound)]
+        if not found:
             return self
-        known = {_key(self.rows, k) for k in range(len(self.rows.bound))}
-        found = [(g, _without(sums, known, g)) for g, sums in self.more(point)]
-        kept = [(g, sums) for g, sums in found if len(sums.bound)]
-        if not kept:
-            return self
-        return self.with_rows(join(self.rows, rows_of(kept, self.rows.penalty, self.rows.together)))
+        rows = join(self.rows, rows_of(found, self.rows.penalty, self.rows.together))
+        return replace(self, rows=rows, later=frozenset(known))
 
     def grown_by(self, values: Ints) -> Model:
         """The same for an answer, [V]."""
@@ -201,25 +205,18 @@ def join(one: Rows, other: Rows) -> Rows:
     )
 
 
-def _key(rows: Rows, k: int) -> tuple[int, bytes, bytes, float]:
-    here = slice(rows.first[k], rows.first[k + 1])
-    return (
-        int(rows.group[k]),
-        rows.indicator[here].tobytes(),
-        rows.weight[here].tobytes(),
-        float(rows.bound[k]),
-    )
-
-
-def _without(sums: Sums, known: set[tuple[int, bytes, bytes, float]], group: int) -> Sums:
-    """The sums that are not known yet, each once; they are known from now on."""
-    rows = rows_of([(group, sums)], np.zeros(0), np.zeros(0, dtype=np.int64))
+def _without(sums: Sums, known: set[Key], group: int) -> Sums:
+    """The rows that are not known yet, each once; they are known from now on."""
+    first = np.searchsorted(sums.row, np.arange(len(sums.bound) + 1))
     new = []
-    for k in range(len(rows.bound)):
-        key = _key(rows, k)
+    for k, bound in enumerate(sums.bound.tolist()):
+        here = slice(first[k], first[k + 1])
+        key = group, sums.indicator[here].tobytes(), sums.weight[here].tobytes(), bound
         if key not in known:
             known.add(key)
             new.append(k)
+    if len(new) == len(sums.bound):
+        return sums
     inside = np.isin(sums.row, new)
     return sums._replace(
         row=np.searchsorted(new, sums.row[inside]).astype(np.int64),
