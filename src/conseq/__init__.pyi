@@ -95,8 +95,11 @@ from conseq.metrics import evaluate as evaluate
 from conseq.mining import Learned as Learned
 from conseq.mining import Recipe as Recipe
 from conseq.mining import Screen as Screen
+from conseq.models.logistic import LogisticRegression as LogisticRegression
 from conseq.models.memory import MemoryLearner as MemoryLearner
+from conseq.models.winnow import Winnow as Winnow
 from conseq.options import NeighbourOptions as NeighbourOptions
+from conseq.options import RelationOptions as RelationOptions
 from conseq.options import RuleOptions as RuleOptions
 from conseq.options import Training as Training
 from conseq.potentials import Potentials as Potentials
@@ -105,6 +108,7 @@ from conseq.problem import Decoding as Decoding
 from conseq.problem import Problem as Problem
 from conseq.problem import Problems as Problems
 from conseq.problem import Status as Status
+from conseq.relations.labeller import RelationLabeller as RelationLabeller
 from conseq.schema import Schema as Schema
 from conseq.shards import Shards as Shards
 from conseq.subwords import word_scores as word_scores
