@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Names = Sequence[str]
 
-LEAST_WORDS = 8
+LEAST_WORDS = 12
 """Characters that a column of words has at least in a table."""
 
 _NUMBER = set("0123456789.,+-–%×() ")
