@@ -180,6 +180,13 @@ def test_text_for_people(ask):
     assert all(line.startswith("    ") for line in rest if line)
 
 
+def test_a_text_without_entities_is_noted(ask):
+    found = ask("label", "news.model", "--format", "text", stdin=b"Ann left.")
+    assert found.code == 0
+    assert found.out.startswith("Ann left.\n")
+    assert "note: no sentence has an entity" in found.err
+
+
 def test_pictures(ask, folder):
     assert ask("label", "news.model", "test.jsonl", "--format", "html", "-o", "out.html").code == 0
     assert (folder / "out.html").read_text().count("<figure>") == len(TEST)

@@ -85,10 +85,16 @@ def label(
 
 
 def _answers(labeller: RelationLabeller, batches: Iterator[list[Sentence]]) -> Iterator[Answers]:
-    done = 0
+    done, marked = 0, labeller.boundaries != "given"
     for batch in batches:
+        marked = marked or any(sentence.entities for sentence in batch)
         yield labeller.label(batch, first=done)
         done += len(batch)
+    if done and not marked:
+        say(
+            "note: no sentence has an entity, and this model decides only what given ones are; mark them, or "
+            "train with --boundaries predicted"
+        )
 
 
 def _write_lines(labeller: RelationLabeller, batches: Iterator[Answers], format: str, output: str) -> None:
