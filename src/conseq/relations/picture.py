@@ -30,6 +30,8 @@ from conseq.relations.layout import (
 WIDTH, NARROWEST = 900, 200
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that a document may not hold."""
+APART = 40
+"""Degrees of the colour circle between two types, as long as there is room."""
 ROUND, ARROW = 7.0, 4.0
 """Radius of the corners of arcs; half the width of an arrow."""
 
@@ -144,16 +146,21 @@ def _colours(classes: dict[str, dict[str, str]], is_dark: bool) -> str:
 
 
 def _hues(types: Iterable[str]) -> dict[str, int]:
-    """A colour for each type, if it can be the one that the type has everywhere."""
+    """A colour for each type: the one that it has everywhere, unless another type has one like it."""
     found: dict[str, int] = {}
     for type in types:
-        degrees = hue(type)
-        for _ in range(HUES):
-            if degrees not in found.values():
+        around = [(hue(type) + 7 * k * (360 // HUES)) % 360 for k in range(HUES)]
+        for apart in (APART, 1, 0):
+            free = [h for h in around if all(_between(h, taken) >= apart for taken in found.values())]
+            if free:
+                found[type] = free[0]
                 break
-            degrees = (degrees + 7 * (360 // HUES)) % 360
-        found[type] = degrees
     return found
+
+
+def _between(one: int, other: int) -> int:
+    """Degrees between two colours."""
+    return min((one - other) % 360, (other - one) % 360)
 
 
 # ── markup ──────────────────────────────────────────────────────────────────────────────────────
