@@ -290,7 +290,7 @@ def _patterns(tokens: Tokens, at: Between) -> dict[str, Bools]:
         & stands(in_at, before_head, m.begin[at.head], end)
         & stands(in_at | comma, at.low, at.low, at.high),
         "title": ~at.forward & (at.gap <= 2) & at.any(title),
-        "native-of": at.forward & at.any(native & np.append(of[1:], [False] * min(1, len(of)))),
+        "native-of": at.forward & at.any(np.append(native[:-1] & of[1:], native[-1:] & False)),
         "based-in": at.forward
         & stands(in_at, before_tail, at.low, at.high)
         & stands(based, before_tail - 1, at.low, at.high),

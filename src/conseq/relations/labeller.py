@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, get_type_hints
 
@@ -22,18 +22,21 @@ from conseq.constraints.relational.language import RelationRules, as_relation_ru
 from conseq.decoders.base import NO_LIMITS, Limits
 from conseq.decoders.relation_problem import RelationDecoding, RelationProblem
 from conseq.decoders.variables.solvers import Solver, solver_of
+from conseq.dtypes import Ints
 from conseq.entities import Sentence, Types, types_of
-from conseq.errors import ConseqError, DataError, InfeasibleError, ModelError, RuleError
+from conseq.errors import DataError, InfeasibleError, ModelError, RuleError
 from conseq.estimator import Estimator, Group
 from conseq.metrics import RelationReport, evaluate_relations
 from conseq.options import RelationOptions
 from conseq.problem import Status
 from conseq.relations import learning
 from conseq.relations.answers import Answer, Answers
+from conseq.relations.boundaries import Boundaries, Proposals, rules_of_candidates, settled, with_none
 from conseq.relations.classifiers import Classifiers, Makers, Scores
 from conseq.relations.features import Described, Given
 from conseq.relations.learning import Lessons, Weights, answered, best_bonus, folds_of
-from conseq.relations.mentions import Gold, Mentions
+from conseq.relations.mentions import Gold
+from conseq.relations.reading import Reading
 
 LEARN = "learn"
 BATCH = 500
@@ -101,34 +104,44 @@ class RelationLabeller(Estimator):
         With `development` the bonus is chosen there, not on folds. `stage` is told what comes next.
         """
         self._check_options()
-        if self.boundaries == "predicted":
-            raise ConseqError("boundaries='predicted' is not there yet; give sentences with their entities")
         given, makers = self.options, self._makers()
-        sentences = list(X)
-        self._begin(sentences)
-        mentions = Mentions.of(sentences)
-        gold = Gold.of(sentences, self.types_, mentions)
-        fold = folds_of(sentences, given.folds or 1, given.random_state)
-        lessons = Lessons(
-            sentences, self.types_, mentions, gold, makers, given.features, fold, given.min_count
-        )
-        described = Described.of(mentions, given.features)
+        labelled = list(X)
+        self._begin(labelled)
+        fold = folds_of(labelled, given.folds or 1, given.random_state)
+        read = self._taught(labelled, fold, stage)
+        gold = Gold.of(read.sentences, self._types, read.mentions)
+        how = makers, given.features, fold, given.min_count
+        lessons = Lessons(read.sentences, self._types, read.mentions, gold, *how)
+        described = Described.of(read.mentions, given.features)
         entities = None
         if given.folds and (given.approach == "pipeline" or self._learns_from_folds(development)):
             stage("scoring entities by models that have not seen them")
-            entities = lessons.entity_scores(described)
+            entities = read.blended(lessons.entity_scores(described))
         if given.approach == "pipeline":
             found = gold.entities if entities is None else entities.argmax(axis=1)
-            described = Described.of(mentions, given.features, Given(types=found))
+            described = Described.of(read.mentions, given.features, Given(types=found))
         stage("training the classifiers")
-        self.model_ = Classifiers.learn(described, gold, self.types_, makers, given.features, given.min_count)
+        self.model_ = Classifiers.learn(described, gold, self._types, makers, given.features, given.min_count)
         self.weights_ = Weights(bonus=given.bonus or 0.0)
         scores = None
         if entities is not None and self._learns_from_folds(development):
             stage("scoring relations by models that have not seen them")
             scores = Scores(entities, lessons.relation_scores(described))
-        self._learn_rules(lessons, scores, development, stage)
+        if self._learns and given.approach == "joint":
+            self.constraints_ = learning.rules_of(labelled)
+        self._weigh(lessons, scores, stage)
+        if development is not None and self.bonus is None:
+            self._choose_bonus(*self._held_out(development, lessons))
         return self
+
+    def _taught(self, sentences: list[Sentence], fold: Ints, stage: Callable[[str], None]) -> Reading:
+        """What is learned from; boundaries that are predicted are so by models that have not seen them."""
+        self.boundaries_: Boundaries | None = None
+        if self.boundaries == "given":
+            return Reading.given(sentences)
+        stage("learning boundaries")
+        self.boundaries_ = Boundaries.learn(sentences, self.types_.entities, self.n_jobs)
+        return Reading.taught(sentences, fold, self.types_.entities, self.boundaries_, self.n_jobs)
 
     def _begin(self, sentences: Sequence[Sentence]) -> None:
         """Forget the old model; look at the data and the rules."""
@@ -136,9 +149,8 @@ class RelationLabeller(Estimator):
         self.types_ = types_of(sentences)
         if not self.types_.entities:
             raise DataError("no sentence has an entity; give sentences with entities and relations")
-        self.constraints_: tuple[RelationRule, ...] = ()
-        if not self._learns:
-            self.constraints_ = as_relation_rules(self.constraints, self.types_)
+        given = None if self._learns else self.constraints
+        self.constraints_ = as_relation_rules(given, self.types_)
 
     @property
     def _learns(self) -> bool:
@@ -148,28 +160,17 @@ class RelationLabeller(Estimator):
         soft = self._learns and self.approach == "joint"
         return soft or (self.bonus is None and development is None)
 
-    def _learn_rules(
-        self,
-        lessons: Lessons,
-        scores: Scores | None,
-        development: Sequence[Sentence] | None,
-        stage: Callable[[str], None],
-    ) -> None:
-        """Rules, penalties and bonus, as far as they are to be learned."""
-        if self._learns and self.approach == "joint":
-            stage("learning rules")
-            self.constraints_ = learning.rules_of(lessons.sentences)
-            if scores is not None and self.penalties != "log-ratio":
-                self._choose_bonus(lessons, scores)
-                learned = learning.learned_penalties(
-                    lessons, scores, self.constraints_, self.weights_, self.penalties
-                )
-                self.constraints_, self.weights_ = learned
-        if scores is not None:
-            stage("choosing the bonus of relations")
+    def _weigh(self, lessons: Lessons, scores: Scores | None, stage: Callable[[str], None]) -> None:
+        """Penalties and bonus, as far as they are to be learned from folds."""
+        if scores is None:
+            return
+        if self._learns and self.approach == "joint" and self.penalties != "log-ratio":
+            stage("learning penalties")
             self._choose_bonus(lessons, scores)
-        if development is not None and self.bonus is None:
-            self._choose_bonus(*self._held_out(development, lessons))
+            given = self.constraints_, self.weights_, self.penalties
+            self.constraints_, self.weights_ = learning.learned_penalties(lessons, scores, *given)
+        stage("choosing the bonus of relations")
+        self._choose_bonus(lessons, scores)
 
     def _choose_bonus(self, lessons: Lessons, scores: Scores) -> None:
         if self.bonus is None:
@@ -178,9 +179,12 @@ class RelationLabeller(Estimator):
 
     def _held_out(self, sentences: Sequence[Sentence], lessons: Lessons) -> tuple[Lessons, Scores]:
         """Other sentences, and what the model says of them."""
-        mentions = Mentions.of(sentences)
-        gold = Gold.of(sentences, self.types_, mentions)
-        return replace(lessons, sentences=sentences, mentions=mentions, gold=gold), self._scores(mentions)
+        read = Reading.given(sentences)
+        if self.boundaries_ is not None:
+            read = Reading.of(Proposals.of(sentences, self.boundaries_.spans(sentences), teach=True))
+        gold = Gold.of(read.sentences, self._types, read.mentions)
+        held = replace(lessons, sentences=read.sentences, mentions=read.mentions, gold=gold)
+        return held, self._scores(read)
 
     def _makers(self) -> Makers:
         return Makers.of(self.classifier, self.c2, self.relation_c2, self.n_jobs)
@@ -188,37 +192,51 @@ class RelationLabeller(Estimator):
     # ── labelling ───────────────────────────────────────────────────────────────────────────────
 
     @property
-    def _rules(self) -> tuple[RelationRule, ...]:
-        """The rules that are obeyed: only a joint decision has some."""
-        return self.constraints_ if self.approach == "joint" else ()
+    def _types(self) -> Types:
+        """The types that are decided: candidates may be no entities."""
+        return self.types_ if self.boundaries == "given" else with_none(self.types_)
 
-    def _scores(self, mentions: Mentions) -> Scores:
-        described = Described.of(mentions, self.features)
-        if self.approach != "pipeline":
-            return self.model_.scores(described, self.types_)
-        entities = self.model_.entity_scores(described, self.types_)
-        told = Described.of(mentions, self.features, Given(types=entities.argmax(axis=1)))
-        return Scores(entities, self.model_.relation_scores(told, self.types_))
+    @property
+    def _rules(self) -> tuple[RelationRule, ...]:
+        """The rules that are obeyed: a joint decision's, and what makes entities of candidates."""
+        rules = self.constraints_ if self.approach == "joint" else ()
+        return rules if self.boundaries == "given" else (*rules, *rules_of_candidates(self._types, rules))
+
+    def _scores(self, read: Reading) -> Scores:
+        described = Described.of(read.mentions, self.features)
+        entities = read.blended(self.model_.entity_scores(described, self._types))
+        if self.approach == "pipeline":
+            described = Described.of(read.mentions, self.features, Given(types=entities.argmax(axis=1)))
+        return Scores(entities, self.model_.relation_scores(described, self._types))
+
+    def _read(self, sentences: Sequence[Sentence]) -> Reading:
+        """The sentences with the entities that are to be decided."""
+        if self.boundaries_ is None:
+            return Reading.given(sentences)
+        return Reading.of(Proposals.of(sentences, self.boundaries_.spans(sentences)))
 
     def problems(self, X: Sequence[Sentence]) -> list[RelationProblem]:
         """What is to be decided of each sentence: scores under the rules."""
+        return [problem for _, problem in self._problems(X)]
+
+    def _problems(self, sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, RelationProblem]]:
+        """The same with the sentences whose entities are to be decided."""
         self._check_fitted()
-        found: list[RelationProblem] = []
-        for begin in range(0, len(X), BATCH):
-            batch = X[begin : begin + BATCH]
-            mentions = Mentions.of(batch)
-            scores = self._scores(mentions)
-            given = (self.types_, mentions, batch, scores, self._rules, self.weights_)
-            found += learning.problems(*given)
-        return found
+        for begin in range(0, len(sentences), BATCH):
+            read = self._read(sentences[begin : begin + BATCH])
+            given = read.sentences, self._scores(read), self._rules, self.weights_
+            yield from zip(read.sentences, learning.problems(self._types, read.mentions, *given), strict=True)
 
     def decode(self, X: Sequence[Sentence]) -> list[RelationDecoding]:
         """The answer for each sentence: types, relations, score, certificate, violated rules.
 
         Where there is none, because the rules cannot hold together or a limit was met, `types` is None.
         """
-        limits = NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
-        return [problem.solve(self.solver, limits) for problem in self.problems(X)]
+        return [problem.solve(self.solver, self._limits) for problem in self.problems(X)]
+
+    @property
+    def _limits(self) -> Limits:
+        return NO_LIMITS if self.limit is None else Limits(seconds=self.limit)
 
     def label(self, X: Sequence[Sentence], *, first: int = 0) -> Answers:
         """The sentences with types of their entities and with relations, each with its decoding.
@@ -227,10 +245,12 @@ class RelationLabeller(Estimator):
         sentence.
         """
         found = Answers()
-        for i, (sentence, decoding) in enumerate(zip(X, self.decode(X), strict=True), start=first):
+        for i, (sentence, problem) in enumerate(self._problems(X), start=first):
+            decoding = problem.solve(self.solver, self._limits)
             if decoding.types is None:
-                raise InfeasibleError(f"sentence {i}: {_why(decoding)}")
-            found.append(Answer(answered(sentence, decoding), decoding))
+                raise InfeasibleError(f"sentence {i} (from 0): {_why(decoding)}")
+            answer = answered(sentence, decoding)
+            found.append(Answer(answer if self.boundaries_ is None else settled(answer), decoding))
         return found
 
     def predict(self, X: Sequence[Sentence], *, first: int = 0) -> list[Sentence]:
@@ -274,7 +294,10 @@ class RelationLabeller(Estimator):
             "weights": vars(self.weights_),
             "solver": solver_of(self.solver).name,
         }
-        return persist.combine(document, {"classifiers": self.model_.archive()})
+        parts = {"classifiers": self.model_.archive()}
+        if self.boundaries_ is not None:
+            parts["boundaries-model"] = self.boundaries_.archive()
+        return persist.combine(document, parts)
 
     @classmethod
     def from_archive(cls, archive: persist.Archive) -> Self:
@@ -299,7 +322,11 @@ class RelationLabeller(Estimator):
         weights = archive.table("weights", get_type_hints(Weights))
         archive.check(np.isfinite(list(weights.values())).all(), "a weight is not finite")
         labeller.weights_ = Weights(**weights)
-        labeller.model_ = Classifiers.from_archive(archive.within("classifiers"), labeller.types_)
+        labeller.boundaries_ = None
+        if labeller.boundaries == "predicted":
+            part = archive.within("boundaries-model")
+            labeller.boundaries_ = Boundaries.from_archive(part, labeller.types_.entities)
+        labeller.model_ = Classifiers.from_archive(archive.within("classifiers"), labeller._types)
         return labeller
 
     def _check_options(self) -> None:
@@ -330,6 +357,7 @@ class RelationLabeller(Estimator):
 def _why(decoding: RelationDecoding) -> str:
     """Why there is no answer."""
     if decoding.certificate.status is Status.INFEASIBLE:
-        lines = "; ".join(rule.line() for rule in decoding.problem.rules if rule.is_hard)
-        return f"no answer satisfies all hard rules: {lines}; drop one of them or give it a penalty"
+        return (
+            decoding.explain_infeasible() or "no answer was found, though there may be one; try solver='ilp'"
+        )
     return "no answer was found within the limit; raise it"
