@@ -105,7 +105,6 @@ def test_every_kind_of_model_is_trained_and_used(ask, options):
     assert records(found.out)[0]["entities"]["f1"] > 0.4
 
 
-@pytest.mark.xfail(reason="the labeller does not predict boundaries yet", strict=False)
 def test_boundaries_can_be_predicted(ask):
     assert ask("train", "train.jsonl", "-m", "raw.model", "--boundaries", "predicted").code == 0
     text = "Ann Lee, a spokesman for Tran Bank, said so.\n"
@@ -307,7 +306,6 @@ def test_a_rule_that_cannot_be_read(ask, rule, says):
     assert found.err.count("\n") == 1
 
 
-@pytest.mark.xfail(reason="the labeller names all hard rules", strict=False)
 def test_contradictory_rules_are_blamed(ask, folder):
     (folder / "kept.jsonl").write_text("what was there")
     rules = ["--rule", "exactly 1 kill  hard", "--rule", "at most 0 kill  hard"]
