@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from conseq.constraints import Constraint
 from conseq.mining import COUNTS, Evidence, Perceptron, Recipe, Screen, log_ratio
+from conseq.mining.evidence import with_penalties
 from conseq.mining.importance import Judged, important, judge
-from conseq.mining.penalties import learned, with_penalties
+from conseq.mining.penalties import learned
 from conseq.mining.recipe import find_candidates
 
 ORDERED = Recipe(

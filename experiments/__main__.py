@@ -26,7 +26,12 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Which experiment; without a name they are listed.")
     ] = None,
-    split: Split = option("dev", None, Split, "What is measured on."),
+    split: Split | None = option(
+        None,
+        None,
+        Split,
+        "What is measured on; if not given dev, for relations test (cross-validation over all).",
+    ),
     outputs: Outputs,
     plot: str | None = option(
         None, None, "FILE", "Write a picture (PNG) of the figures, for csinf; needs matplotlib."
@@ -45,7 +50,13 @@ def reproduce(
         show_list(["experiment", "what it repeats"], EXPERIMENTS, PROGRAM)
         return
     experiment = find(name, "experiment", EXPERIMENTS)
-    outputs.measure(name, experiment, plot, lambda result: _show(*experiment.table(result)), split=split)
+    outputs.measure(
+        name,
+        experiment,
+        plot,
+        lambda result: _show(*experiment.table(result)),
+        split=split or experiment.split,
+    )
 
 
 def _show(header: list[str], *rows: list[str]) -> None:

@@ -10,11 +10,14 @@ import pytest
 
 from conseq.constraints import CONSTRAINTS
 from conseq.constraints.language import parse_constraints
+from conseq.constraints.relational import RELATION_RULES
+from conseq.constraints.relational.language import parse_relation_rules
 from conseq.decoders.auto import DECODERS
 from conseq.problem import Status
 
 GUIDE = Path(__file__).parents[1] / "docs" / "constraints.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
+RELATIONAL = TEXT[TEXT.index("## Rules about entities") : TEXT.index("## On the command line")]
 LANGUAGE = TEXT[TEXT.index("## The language") : TEXT.index("## Certificates")]
 
 
@@ -46,6 +49,20 @@ def test_every_kind_of_rule_has_a_line():
     shown = {type(rule) for line in LINES for rule in parse_constraints(f"{line}  hard")}
     missing = {kind.__name__ for kind in CONSTRAINTS} - {kind.__name__ for kind in shown}
     assert not missing, f"the guide has no line for {', '.join(sorted(missing))}"
+
+
+RELATION_LINES = [line for row in rows(RELATIONAL) for line in re.findall(r"`([^`]+)`", row)]
+
+
+@pytest.mark.parametrize("line", RELATION_LINES)
+def test_each_line_about_relations_parses(line):
+    (rule,) = parse_relation_rules(f"{line}  penalty 2")
+    assert rule.penalty == 2
+
+
+def test_every_kind_of_rule_about_relations_has_a_line():
+    shown = {type(rule) for line in RELATION_LINES for rule in parse_relation_rules(f"{line}  hard")}
+    assert shown == set(RELATION_RULES)
 
 
 @pytest.mark.parametrize("name", [*DECODERS, *(status.name for status in Status)])

@@ -28,6 +28,7 @@ ROWS: list[list[str]] = [
         "kernels",
         "vocabulary",
         "corpus",
+        "entities",
         "schema",
     ],
     ["tokens", "io", "archive", "persist", "shards", "features", "potentials", "subwords", "datasets"],
@@ -52,6 +53,7 @@ INSIDE: dict[str, list[list[str]]] = {
         ["enumeration", "lazy", "beam", "dual", "ilp", "twostage", "chain_as_variables"],
         ["auto"],
         ["constrained_nbest", "constrained_marginals", "conflict", "arrays"],
+        ["relation_problem", "relations"],
     ],
     "decoders/lattice": [
         ["lattice"],
@@ -65,6 +67,13 @@ INSIDE: dict[str, list[list[str]]] = {
         ["annealing"],
         ["search"],
         ["neighbourhoods", "absorbing"],
+    ],
+    "decoders/variables": [
+        ["buckets", "model"],
+        ["elimination", "program", "beam"],
+        ["cuts"],
+        ["search", "solvers"],
+        ["wcsp"],
     ],
 }
 """The same inside packages: chains, then lattices and problems of variables, then what consumes them."""

@@ -55,6 +55,8 @@ from conseq.constraints import TokenIsNot as TokenIsNot
 from conseq.constraints import TokenTest as TokenTest
 from conseq.constraints import Words as Words
 from conseq.constraints.language import parse_constraints as parse_constraints
+from conseq.constraints.relational import RelationRule as RelationRule
+from conseq.constraints.relational.language import parse_relation_rules as parse_relation_rules
 from conseq.corpus import Corpus as Corpus
 from conseq.decoders.arrays import decode as decode
 from conseq.decoders.auto import Auto as Auto
@@ -67,6 +69,9 @@ from conseq.decoders.enumeration import Enumerate as Enumerate
 from conseq.decoders.ilp import ILP as ILP
 from conseq.decoders.lazy import Lazy as Lazy
 from conseq.decoders.messages.search import MessagePassing as MessagePassing
+from conseq.decoders.relation_problem import RelationDecoding as RelationDecoding
+from conseq.decoders.relation_problem import RelationProblem as RelationProblem
+from conseq.decoders.relations import decode_relations as decode_relations
 from conseq.decoders.twostage import TwoStage as TwoStage
 from conseq.decoders.variables.wcsp import WCSP as WCSP
 from conseq.errors import ConseqError as ConseqError
@@ -90,8 +95,11 @@ from conseq.metrics import evaluate as evaluate
 from conseq.mining import Learned as Learned
 from conseq.mining import Recipe as Recipe
 from conseq.mining import Screen as Screen
+from conseq.models.logistic import LogisticRegression as LogisticRegression
 from conseq.models.memory import MemoryLearner as MemoryLearner
+from conseq.models.winnow import Winnow as Winnow
 from conseq.options import NeighbourOptions as NeighbourOptions
+from conseq.options import RelationOptions as RelationOptions
 from conseq.options import RuleOptions as RuleOptions
 from conseq.options import Training as Training
 from conseq.potentials import Potentials as Potentials
@@ -100,6 +108,7 @@ from conseq.problem import Decoding as Decoding
 from conseq.problem import Problem as Problem
 from conseq.problem import Problems as Problems
 from conseq.problem import Status as Status
+from conseq.relations.labeller import RelationLabeller as RelationLabeller
 from conseq.schema import Schema as Schema
 from conseq.shards import Shards as Shards
 from conseq.subwords import word_scores as word_scores

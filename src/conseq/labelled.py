@@ -105,7 +105,7 @@ class LabelledSequence:
         found |= {"tokens": self.tokens, "labels": self.labels}
         found |= {"spans": [span.to_dict() for span in self.spans], "score": self.score}
         if self.certificate is not None:
-            found |= {"certificate": _plain(self.certificate), "violations": dict(self.violations)}
+            found |= {"certificate": plain_certificate(self.certificate), "violations": dict(self.violations)}
         if self.nbest is not None:
             found["nbest"] = [{"labels": labels, "score": score} for labels, score in self.nbest]
         if self.marginals is not None:
@@ -187,7 +187,7 @@ def _violations(decodings: Decodings) -> dict[int, dict[str, float]]:
     return found
 
 
-def _plain(certificate: Certificate) -> dict[str, Any]:
+def plain_certificate(certificate: Certificate) -> dict[str, Any]:
     """Plain JSON values, which infinite bounds are not: None stands for them."""
     numbers = {k: v if math.isfinite(v) else None for k, v in asdict(certificate).items() if k != "status"}
     return {"status": certificate.status.name, **numbers}

@@ -3,6 +3,7 @@
     Training          how a conditional random field is trained
     RuleOptions       the rules that labels obey, how they are learned, how labels are found under them
     NeighbourOptions  how a memory finds neighbours, and how they vote
+    RelationOptions   how entities and relations are learned, and the rules they obey
 
 An estimator takes their fields one by one, `c2=1.0`, or an object, `training=Training(c2=1.0)`; either way
 the default is the one that stands here (`estimator.py`). Nothing heavy is imported, so that help stays quick.
@@ -117,6 +118,66 @@ class NeighbourOptions:
                 raise ConseqError(f"{name} is {value}; give a whole number of at least 1")
         if not (self.a >= 0 and self.b > 0):
             raise ConseqError(f"a is {self.a} and b is {self.b}; give a of at least 0 and b above 0")
+
+
+@dataclass(frozen=True)
+class RelationOptions:
+    """How entities and relations are learned and decided.
+
+    classifier    logistic, winnow, or an object with fit and predict_proba that takes the place of both
+    approach      joint: both are decided together under the rules; basic: each for itself; pipeline: the
+                  classifier of relations sees which types were found
+    boundaries    given: sentences come with their entities, whose types are decided; predicted: entities are
+                  found, too
+    features      full, or paper (what Roth and Yih 2004 list)
+    c2            weight of the squared L2 norm of the classifier of entities
+    relation_c2   and of that of relations
+    min_count     attributes seen less often are left out
+    constraints   a text in the language of rules, the path of a rule file, a list of rules or lines, or None;
+                  "learn": rules and penalties are learned from the training data
+    penalties     how they are learned: log-ratio (of how often a rule held), perceptron or svm, which learn
+                  the scales of both classifiers, too
+    bonus         what the score of each relation gets over that of none; None: what is best on the folds
+    folds         models trained without a part of the data, so that the bonus is chosen on data that a
+                  model has not seen; 0: none, and then the bonus is 0
+    random_state  of the folds
+    solver        auto (exact), ilp, lp, beam or elimination, or one with its options
+    limit         seconds for one sentence, after which the best answer so far is taken; None: no limit
+    """
+
+    classifier: Any = "logistic"
+    approach: str = "joint"
+    boundaries: str = "given"
+    features: str = "full"
+    c2: float = 0.3
+    relation_c2: float = 1.0
+    min_count: int = 1
+    constraints: Any = "learn"
+    penalties: str = "log-ratio"
+    bonus: float | None = None
+    folds: int = 5
+    random_state: int = 0
+    solver: Any = "auto"
+    limit: float | None = SECONDS
+
+    def __post_init__(self) -> None:
+        choices = {
+            "approach": ("joint", "basic", "pipeline"),
+            "boundaries": ("given", "predicted"),
+            "features": ("full", "paper"),
+            "penalties": ("log-ratio", "perceptron", "svm"),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise ConseqError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(known)}")
+        for name in ("c2", "relation_c2", "min_count", "folds"):
+            _check_least(name, getattr(self, name), 0)
+        if self.folds != int(self.folds) or self.folds == 1:
+            raise ConseqError(f"folds is {self.folds}; give a whole number of at least 2, or 0 for none")
+        if self.bonus is not None and not -math.inf < self.bonus < math.inf:
+            raise ConseqError(f"bonus is {self.bonus}; give a number, or None for the best")
+        if self.limit is not None and not self.limit >= 0:
+            raise ConseqError(f"limit is {self.limit}; give seconds from 0, or None for no limit")
 
 
 def _check_least(name: str, value: float, lowest: float) -> None:

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conseq.constraints.base import Constraint
+from conseq.constraints.base import Constraint, Rule
 from conseq.constraints.primitives import Primitive
 from conseq.constraints.program import Charge, Program
 from conseq.constraints.relaxation import shifted
@@ -212,10 +212,10 @@ class Certificate:
         return cls(Status.OPTIMAL if closed else Status.FEASIBLE, bound, gap, iterations, seconds)
 
 
-class Violations(dict[Constraint, float]):
+class Violations(dict[Rule, float]):
     """Rules that a labelling violates ─→ by how much; 0 for every other rule."""
 
-    def __missing__(self, rule: Constraint) -> float:
+    def __missing__(self, rule: Rule) -> float:
         return 0.0
 
 

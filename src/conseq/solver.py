@@ -42,12 +42,17 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What HiGHS found: the objective of no feasible point is above `bound`."""
+    """What HiGHS found: the objective of no feasible point is above `bound`.
+
+    reduced    of a relaxation, what each column gains beyond what its rows cost: a point that has all of a
+               column with a gain below 0 is so much below the bound
+    """
 
     outcome: Outcome
     values: Floats | None  # one per column, if a point was found
     bound: float
     nodes: int = 1
+    reduced: Floats | None = None
 
 
 NOTHING = Answer(Outcome.STOPPED, None, np.inf, 0)
@@ -67,7 +72,7 @@ class Assembly:
     n_rows: int = 0
     n_entries: int = 0
 
-    def add_columns(self, gain: Floats, upper: float = 1.0, integral: bool = False) -> Ints:
+    def add_columns(self, gain: Floats, upper: ArrayLike = 1.0, integral: bool = False) -> Ints:
         """As many columns as there are gains; their numbers."""
         n = len(gain)
         self.gain.append(np.asarray(gain, dtype=np.float64))
@@ -102,7 +107,7 @@ class Assembly:
         if self.room(seconds, most_entries) < 0:
             return NOTHING
         until, arrays = time.perf_counter() + seconds, self.arrays(relax)
-        scale = 2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST)))
+        scale = _scale(arrays)
         solver = _solver(arrays, scale, until - time.perf_counter(), nodes)
         try:
             solver.run()
@@ -134,7 +139,41 @@ class Arrays(NamedTuple):
     low: Floats
     high: Floats
     integral: NDArray[np.bool_]
-    matrix: Any  # scipy.sparse, [rows,columns] by columns
+    matrix: Any  # scipy.sparse, [rows,columns], by columns when HiGHS takes it
+
+
+class Warm:
+    """A relaxation that rows are added to, each time solved from where it stood."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.arrays = assembly.arrays(relax=True)
+        self.scale = _scale(self.arrays)
+        self.solver = _solver(self.arrays, self.scale, np.inf, np.inf)
+
+    def add_rows(self, high: Floats, first: Ints, columns: Ints, values: Floats) -> None:
+        """Rows Σ value · x ≤ high; row k has the entries first[k] … first[k+1]−1."""
+        from scipy import sparse
+
+        low = np.full(len(high), -np.inf)
+        starts, places = first[:-1].astype(np.int32), columns.astype(np.int32)
+        self.solver.addRows(len(high), low, high, len(columns), starts, places, values)
+        rows = sparse.csr_matrix((values, columns, first), shape=(len(high), len(self.arrays.gain)))
+        self.arrays = self.arrays._replace(
+            low=np.append(self.arrays.low, low),
+            high=np.append(self.arrays.high, high),
+            matrix=sparse.vstack([self.arrays.matrix, rows], "csr"),
+        )
+
+    def solve(self, seconds: float = np.inf) -> Answer:
+        """The best point within the time, with a bound from the multipliers of its rows."""
+        self.solver.setOptionValue("time_limit", float(self.solver.getRunTime()) + seconds)
+        self.solver.run()
+        return _answer(self.solver, self.arrays, self.scale)
+
+
+def _scale(arrays: Arrays) -> float:
+    """What objectives are divided by."""
+    return float(2.0 ** max(0, np.ceil(np.log2(np.abs(arrays.gain).max(initial=1.0) / LARGEST))))
 
 
 def _solver(arrays: Arrays, scale: float, seconds: float, nodes: float) -> Any:
@@ -196,7 +235,9 @@ def _answer(solver: Any, arrays: Arrays, scale: float) -> Answer:
     outcome = Outcome.SOLVED if status == statuses.kOptimal else Outcome.STOPPED
     if not arrays.integral.any():
         duals = np.array(solution.row_dual) * scale if solution.dual_valid else None
-        return Answer(outcome, values, np.inf if duals is None else dual_bound(arrays, duals))
+        if duals is None:
+            return Answer(outcome, values, np.inf)
+        return Answer(outcome, values, dual_bound(arrays, duals), 1, reduced_gains(arrays, duals)[2])
     bound = info.mip_dual_bound
     if outcome is Outcome.SOLVED:
         bound = max(bound, info.objective_function_value)
@@ -210,8 +251,13 @@ def dual_bound(arrays: Arrays, duals: Floats) -> float:
     gain · x = y · Ax + (gain − y · A) · x
              ≤ Σ max(y · low, y · high) + Σ max(0, gain − y · A) · upper
     """
+    duals, ends, reduced = reduced_gains(arrays, duals)
+    return float(duals @ ends + np.maximum(0.0, reduced) @ arrays.upper)
+
+
+def reduced_gains(arrays: Arrays, duals: Floats) -> tuple[Floats, Floats, Floats]:
+    """Multipliers of rows that have such a side, the sides, and gain − y · A."""
     ends = np.where(duals > 0, arrays.high, arrays.low)
     open_ended = np.isinf(ends)
     duals, ends = np.where(open_ended, 0.0, duals), np.where(open_ended, 0.0, ends)
-    reduced = arrays.gain - arrays.matrix.T @ duals
-    return float(duals @ ends + np.maximum(0.0, reduced) @ arrays.upper)
+    return duals, ends, arrays.gain - arrays.matrix.T @ duals

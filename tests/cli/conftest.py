@@ -77,8 +77,11 @@ def command() -> list[str]:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands believe that a person looks at standard output."""
     from conseq.cli import demo, evaluate, label, show
+    from conseq.cli.relations import evaluate as of_relations
+    from conseq.cli.relations import label as in_sentences
+    from conseq.cli.relations import scene
 
-    for module in (demo, evaluate, label, show):
+    for module in (demo, evaluate, label, show, of_relations, in_sentences, scene):
         monkeypatch.setattr(module, "on_terminal", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")

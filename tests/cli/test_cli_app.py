@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from conseq.cli import outcome
-from conseq.cli.app import COMMANDS
+from conseq.cli.app import COMMANDS, GROUPS
 from conseq.cli.clock import Clock, peak_mb
 from conseq.cli.crf import Algorithm, CRFOptions
 from conseq.cli.memory import FeatureWeights, Inference, MemoryOptions, Metric, Search, Voting
@@ -43,7 +43,8 @@ def test_help_lists_every_command_under_its_heading(run, arguments):
     assert found.err == ""
     for heading, commands in COMMANDS.items():
         section = found.out.split(f"{heading}:\n")[1].split("\n\n")[0]
-        assert [line.split()[0] for line in section.splitlines()] == [c.__name__ for c in commands]
+        groups = [name for name, under in GROUPS.items() if under == heading]
+        assert [line.split()[0] for line in section.splitlines()] == [c.__name__ for c in commands] + groups
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -40,6 +40,7 @@ HEADINGS = [
     "It says when it is not sure",
     "Tell it one label, and the rest follows",
     "Learning from addresses",
+    "Who lives where, who works for whom",
     "What to do next",
 ]
 

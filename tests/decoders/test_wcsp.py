@@ -15,6 +15,7 @@ from conseq.decoders.auto import Auto
 from conseq.decoders.base import Limits
 from conseq.decoders.chain_as_variables import ChainAsVariables
 from conseq.decoders.variables.buckets import Buckets, elimination_order
+from conseq.decoders.variables.search import Search
 from conseq.decoders.variables.wcsp import WCSP, Solution
 from conseq.errors import ScoreError
 from conseq.problem import Status
@@ -174,6 +175,67 @@ def test_toulbar2_finds_the_same(seed):
         assert csp.score(answer[0]) == -answer[1]
 
 
+# ── sums ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def random_csp_with_sums(seed: int) -> WCSP:
+    """Tables and sums over up to five variables."""
+    rng = np.random.default_rng(seed)
+    csp = random_csp(seed, 5)
+    for _ in range(rng.integers(1, 5)):
+        terms = {}
+        for _ in range(rng.integers(0, 6)):
+            if csp.sizes:
+                v = int(rng.integers(len(csp.sizes)))
+                terms[v, int(rng.integers(csp.sizes[v]))] = float(rng.choice([-2, -1, 0.5, 1, 1, 2]))
+        csp.add_sum(terms, float(rng.integers(-1, 3)), float(rng.choice([np.inf, 0.0, 0.7, 4.0])))
+    return csp
+
+
+def naive_score(csp: WCSP, choice: tuple[int, ...]) -> float:
+    total = sum(float(table.weights[tuple(choice[v] for v in table.scope)]) for table in csp.tables)
+    for terms, bound, penalty in csp.sums:
+        excess = sum(weight for (v, value), weight in terms.items() if choice[v] == value) - bound
+        total -= penalty * excess if excess > 0 else 0.0
+    return total
+
+
+@settings(deadline=None, max_examples=150)
+@given(seed=SEEDS, solver=st.sampled_from(["auto", "elimination", "ilp", Search(most_work=0)]))
+def test_tables_and_sums_have_the_best_of_all(seed, solver):
+    csp = random_csp_with_sums(seed)
+    best = max(naive_score(csp, choice) for choice in product(*map(range, csp.sizes)))
+    assert best == pytest.approx(best_of_all(csp))
+    for limits in (Limits(), Limits(states=0)):  # without cells tables become variables
+        found = csp.solve(limits, solver=solver)
+        check(found, csp, best)
+        assert found.certificate.status is (Status.INFEASIBLE if best == -np.inf else Status.OPTIMAL)
+        assert found.score == pytest.approx(best)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=SEEDS, solver=st.sampled_from(["lp", "beam"]))
+def test_what_is_not_exact_has_an_honest_certificate(seed, solver):
+    csp = random_csp_with_sums(seed)
+    best = best_of_all(csp)
+    found = csp.solve(solver=solver)
+    check(found, csp, best)
+    if solver == "lp" and found.integral and found.rounding_legal:
+        assert found.score == pytest.approx(best)
+
+
+def test_the_relaxation_says_whether_it_was_whole():
+    """Of three things one may be taken, said of two at a time: the relaxation takes half of each."""
+    csp = WCSP([2, 2, 2])
+    for v in range(3):
+        csp.add([v], [0.0, 1.0]).add_sum({(v, 1): 1, ((v + 1) % 3, 1): 1}, 1)
+    found = csp.solve(solver="lp")
+    assert found.integral is False
+    assert found.certificate.bound == pytest.approx(1.5)
+    assert csp.solve().score == 1.0
+    assert csp.solve().integral is None
+
+
 # ── names, dicts, mistakes ──────────────────────────────────────────────────────────────────────
 
 
@@ -207,6 +269,11 @@ def test_without_variables_or_tables():
         (lambda: WCSP([2]).add([0], {(2,): 1.0}), "which cannot be"),
         (lambda: WCSP([2]).solve(hint=[0, 1]), "the hint has the shape"),
         (lambda: WCSP([2]).solve(hint=[2]), "value 2 for variable 0"),
+        (lambda: WCSP([2]).add_sum({(1, 0): 1}), "no variable 1; the variables are 0"),
+        (lambda: WCSP([2]).add_sum({(0, 2): 1}), "variable 0 has no value 2"),
+        (lambda: WCSP([2]).add_sum({(0, 1): np.nan}), "the weight nan"),
+        (lambda: WCSP([2]).add_sum({(0, 1): 1}, np.nan), "the bound nan"),
+        (lambda: WCSP([2]).add_sum({(0, 1): 1}, 0, -1), "the penalty -1"),
     ],
 )
 def test_mistakes_are_sentences(make, says):

@@ -16,8 +16,8 @@ from labelled_corpora import scored, towards
 
 from conseq.constraints import FollowedLater, IfThen, Segments
 from conseq.errors import ConseqError
-from conseq.mining import penalties as module
-from conseq.mining.evidence import Evidence
+from conseq.mining import evidence as module
+from conseq.mining.evidence import Evidence, with_penalties
 from conseq.mining.penalties import (
     LEARNERS,
     Pass,
@@ -25,8 +25,6 @@ from conseq.mining.penalties import (
     StructuredSVM,
     learned,
     log_ratio,
-    score_under,
-    with_penalties,
 )
 from conseq.schema import Schema
 
@@ -46,7 +44,7 @@ def passes(learner: Perceptron, evidence: Evidence, *rules) -> list[list[float]]
 
 
 def predicted(evidence: Evidence, rules, penalties) -> list[str]:
-    labels = module.labels_under(evidence, with_penalties(rules, np.asarray(penalties, dtype=float)))
+    labels = evidence.labels_under(with_penalties(rules, np.asarray(penalties, dtype=float)))
     return evidence.corpus.split("".join(evidence.schema.decode(labels)))
 
 
@@ -151,7 +149,7 @@ def test_the_margin_leaves_forbidden_labels_forbidden_and_the_evidence_alone():
     evidence = tempted(0.5)
     evidence.potentials.unary[0, 1] = -np.inf
     before = evidence.potentials.unary.copy()
-    changed = module._with_margin(evidence, 0.25).unary
+    changed = evidence._with_margin(0.25).unary
     assert changed.tolist() == [[10.0, -np.inf], [0.25, 10.0], [0.75, 0.0]]
     assert (evidence.potentials.unary == before).all()
 
@@ -254,9 +252,9 @@ def test_the_metric_is_the_one_asked_for(monkeypatch):
 
 
 def test_the_score_under_penalties_by_hand():
-    assert score_under(mixed(), np.array([0.6]), [ONE], "span_f1") == 1.0
+    assert mixed().score(np.array([0.6]), [ONE], "span_f1") == 1.0
     # a b a for a b b: two of three segments right of three gold ones, in the first two sequences
-    assert score_under(mixed(), np.array([0.0]), [ONE], "accuracy") == pytest.approx(10 / 12)
+    assert mixed().score(np.array([0.0]), [ONE], "accuracy") == pytest.approx(10 / 12)
 
 
 def test_penalties_are_rounded():

@@ -16,7 +16,7 @@ from conseq.errors import ConseqError
 from conseq.labeller import SequenceLabeller
 from conseq.labeller.learning import evidence_of
 from conseq.mining import FAMILIES, LOG_RATIO, Evidence, Learned, LearnedRule, Perceptron, Recipe, Screen
-from conseq.mining.penalties import labels_under, log_ratio
+from conseq.mining.penalties import log_ratio
 from conseq.mining.recipe import Stage, choose, find_candidates, learn_from
 
 PLAIN = SCHEMAS["plain"]
@@ -39,7 +39,7 @@ def learned(evidence) -> Learned:
 
 def test_rules_are_found_and_bring_the_model_nearer_to_the_gold_labels(evidence, learned):
     assert len(learned.rules) > 10
-    labels = labels_under(evidence, learned.constraints)
+    labels = evidence.labels_under(learned.constraints)
     assert (labels == evidence.gold).mean() >= (evidence.predicted == evidence.gold).mean()
     gold = evidence.broken_by_gold(learned.constraints).sum()
     before = evidence.broken_by_model(learned.constraints).sum() - gold

@@ -14,6 +14,7 @@ from conseq.cli.explain import explain
 from conseq.cli.helping import Command, Group
 from conseq.cli.label import label
 from conseq.cli.mine import mine
+from conseq.cli.relations.app import app as relations
 from conseq.cli.train import train
 
 app = typer.Typer(
@@ -30,9 +31,14 @@ COMMANDS: dict[str, list[Callable[..., None]]] = {
 }
 """Heading → the commands under it."""
 
+GROUPS = {"relations": "Work"}
+"""Commands that have commands of their own → the heading under which they stand."""
+
 for heading, commands in COMMANDS.items():
     for command in commands:
         app.command(cls=Command, rich_help_panel=heading)(command)
+
+app.add_typer(relations, name="relations", rich_help_panel=GROUPS["relations"])
 
 
 def _version(wanted: bool) -> None:

@@ -101,6 +101,7 @@ def demo(
     )
     _show_change(trained)
     _show_mended(trained, 1)
+    _show_relations(size, seed, save)
     _show_next(save)
 
 
@@ -137,6 +138,24 @@ def _learn(name: str, size: int, seed: int, save: str | None, written: str = "")
         text = format_constraints(rules) if fitted.learned_ is None else fitted.learned_.to_text()
         _save(trained, train, text, save)
     return trained
+
+
+def _show_relations(size: int, seed: int, save: str | None) -> None:
+    """Sentences of news: who lives where, who works for whom."""
+    from conseq.cli.relations.scene import Scene, show_scene
+    from conseq.datasets import news
+
+    sentences = news(2 * size, seed)
+    _heading(
+        "Who lives where, who works for whom",
+        f"{len(sentences):,} generated sentences of news, with people, organisations, places and relations "
+        "between them. Classifiers score each name and each pair of names; what they are is decided "
+        "together, under rules that the data obeys:\n",
+    )
+    scene = Scene.learned(sentences, news(HELD_OUT, seed + ANOTHER))
+    show_scene(scene)
+    if save is not None:
+        scene.save(save)
 
 
 def _save(trained: Trained, train: Corpus, rules: str, folder: str) -> None:
@@ -314,3 +333,5 @@ def _show_next(save: str | None) -> None:
     measure = f"  conseq evaluate {save}/citations.model {save}/citations-test.tsv"
     show(f"{measure}\n{measure} --constraints {save}/citations.rules", "green")
     show(f"  conseq label {save}/citations.model {save}/citations.txt --text --format spans", "green")
+    show(f"  conseq relations evaluate {save}/news.model {save}/news-test.jsonl", "green")
+    show(f"  and look at {save}/news.html")

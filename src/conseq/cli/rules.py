@@ -28,7 +28,7 @@ NONE, LEARN = "none", "learn"
 PANEL = "Rules"
 
 
-def _seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """What --limit says; inf: no limit."""
     try:
         seconds = 0.0 if text == NONE else float(text)
@@ -88,7 +88,7 @@ class Decoding:
         None, DECODING, "SECONDS",
         f"Time for one sequence, after which its best labels so far are taken; 0 or none: no limit. "
         f"Without it: as in the model, else {SECONDS:g}.",
-        parser=_seconds,
+        parser=parse_seconds,
     )  # fmt: skip
 
     def of_model(self, labeller: Labeller) -> Labeller:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Names = Sequence[str]
 
+LEAST_WORDS = 12
+"""Characters that a column of words has at least in a table."""
+
 _NUMBER = set("0123456789.,+-–%×() ")
 
 
@@ -62,10 +65,13 @@ def show_table(
     body = [list(map(str, row)) for row in rows]
     if title:
         show(title, "bold")
-    if on_terminal():
-        console().print(_rich_table(header, body, last_is_total))
-        return
     right = _numeric(header, body)
+    if on_terminal():
+        if _squeezed(header, body, right):
+            _show_blocks(header, body)
+        else:
+            console().print(_rich_table(header, body, last_is_total))
+        return
     widths = [max(map(len, cells)) for cells in zip(header, *body, strict=True)]
     for row in [header, *body]:
         cells = (
@@ -73,6 +79,25 @@ def show_table(
             for c, w, is_number in zip(row, widths, right, strict=True)
         )
         print("  ".join(cells).rstrip())
+
+
+def _squeezed(header: Names, rows: list[list[str]], right: list[bool]) -> bool:
+    """Whether the numbers of a table leave no room for its words on this terminal."""
+    widths = (max(map(len, cells)) for cells in zip(header, *rows, strict=True))
+    needed = (w if is_number else min(w, LEAST_WORDS) for w, is_number in zip(widths, right, strict=True))
+    return sum(needed) + 2 * len(header) + 1 > console().width
+
+
+def _show_blocks(header: Names, rows: list[list[str]]) -> None:
+    """A table for a narrow terminal: each row over several lines."""
+    from rich.text import Text
+
+    screen = console()
+    for first, *others in rows:
+        pairs = (f"{name} {cell}".strip() for name, cell in zip(header[1:], others, strict=True))
+        screen.print(Text(visible(first), "bold"))
+        screen.print(Text(visible("  " + ", ".join(pairs))))
+    screen.print()
 
 
 def _numeric(header: Names, rows: list[list[str]]) -> list[bool]:

@@ -1,7 +1,10 @@
-"""What a constraint is: something that should hold of a whole labelling, with a penalty.
+"""What a rule is: something that should hold of a whole answer, with a penalty; and what a constraint is.
 
 constraint.lower(schema, corpus) ─→ primitives;  violation = Σ of theirs;  cost = penalty · violation
-str(constraint)                  ─→ its line in the language (`language.py` reads it back)
+str(rule)                        ─→ its line in the language (`language.py` reads it back)
+
+A `Rule` knows how it is written and what it costs. A `Constraint` is a rule about the labels of a sequence;
+rules about entities and relations are in `relational/`.
 """
 
 from __future__ import annotations
@@ -28,11 +31,11 @@ HIGHEST = 1e100
 
 
 @dataclass(frozen=True)
-class Constraint(ABC):
-    """A rule about whole labellings. Subclasses are frozen dataclasses, equal if all their fields are.
+class Rule:
+    """A rule about whole answers. Subclasses are frozen dataclasses, equal if all their fields are.
 
     penalty     what one unit of violation costs in the model's log scores; inf: it must not be broken
-    varies      whether the primitives depend on the sequences, not on the labels alone
+    varies      whether what it is lowered to depends on the sequence, not on the labels or types alone
     form        how the language writes the rule: words, and a slot {field:kind} for each field that it states
     different   whether the names that it relates must be different ones
     """
@@ -54,14 +57,10 @@ class Constraint(ABC):
         if HIGHEST < self.penalty < HARD:
             raise RuleError(f"the penalty is {self.penalty}; give at most {HIGHEST:g}, or make the rule hard")
         for slot, kind in self.slots:
-            if kind == "names":
+            if kind in writing.SEVERAL:
                 _check_names(getattr(self, slot))
         if self.different and len(set(self.names)) == 1:
             raise RuleError(f"the rule relates {self.names[0]!r} to itself; give two different names")
-
-    @abstractmethod
-    def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
-        """The primitives whose violations add up to this rule's; the corpus is None unless it `varies`."""
 
     def line(self) -> str:
         """The rule in the language, without its penalty."""
@@ -69,13 +68,13 @@ class Constraint(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of labels and types that the rule mentions."""
+        """The names of labels, types and relations that the rule mentions."""
         found: list[str] = []
         for slot, kind in self.slots:
             held = getattr(self, slot)
-            if kind == "names":
+            if kind in writing.SEVERAL:
                 found += held
-            elif kind in ("name", "segment") or (kind == "step_end" and held not in (START, END)):
+            elif kind in writing.SINGLE or (kind == "step_end" and held not in (START, END)):
                 found.append(held)
         return tuple(found)
 
@@ -91,6 +90,19 @@ class Constraint(ABC):
     def __str__(self) -> str:
         return f"{self.line()}  {self.penalty_text}"
 
+    def cost(self, violation: float) -> float:
+        """penalty · violation, where a hard rule that holds costs nothing."""
+        return self.penalty * violation if violation else 0.0
+
+
+@dataclass(frozen=True)
+class Constraint(Rule, ABC):
+    """A rule about the labels of a sequence."""
+
+    @abstractmethod
+    def lower(self, schema: Schema, corpus: Corpus | None) -> Sequence[Primitive]:
+        """The primitives whose violations add up to this rule's; the corpus is None unless it `varies`."""
+
     def violation(self, labels: Sequence[str], schema: Schema, tokens: Sequence[str] | None = None) -> float:
         """How much one labelling breaks the rule; 0 if it holds."""
         corpus = sequence_corpus(len(labels), tokens)
@@ -99,10 +111,6 @@ class Constraint(ABC):
             run(primitive, ids, token_classes(primitive.tests, corpus))
             for primitive in self.lower(schema, corpus if self.varies else None)
         )
-
-    def cost(self, violation: float) -> float:
-        """penalty · violation, where a hard rule that holds costs nothing."""
-        return self.penalty * violation if violation else 0.0
 
 
 def sequence_corpus(length: int, tokens: Sequence[str] | None) -> Corpus:

@@ -23,7 +23,8 @@ SIGNS = {"<=": (1,), ">=": (-1,), "==": (1, -1), AT_MOST: (1,), AT_LEAST: (-1,),
 """A relation as sums that must not be above 0: left − right (1), right − left (−1), or both."""
 
 
-def _check_size(called: str, number: int) -> None:
+def check_size(called: str, number: int) -> None:
+    """Raise if a number is too large for sums over long sequences to stay exact."""
     if abs(number) > LARGEST:
         given = number if abs(number) < LARGEST**2 else "too large"
         raise RuleError(f"the {called} is {given}; give whole numbers of at most {LARGEST}")
@@ -49,7 +50,7 @@ class Segments(Constraint, form="{relation:phrase} {bound:integer} segment|segme
         check_choice("relation", self.relation, (AT_MOST, AT_LEAST, EXACTLY))
         if self.bound < 0:
             raise RuleError(f"the number of segments is {self.bound}; give one of at least 0")
-        _check_size("number of segments", self.bound)
+        check_size("number of segments", self.bound)
 
     def lower(self, schema: Schema, corpus: Corpus | None = None) -> Sequence[Primitive]:
         counter = segments(schema, self.name)
@@ -77,7 +78,7 @@ class Term:
 
     def __post_init__(self) -> None:
         check_choice("unit", self.unit, ("count", "tokens"))
-        _check_size("weight", self.weight)
+        check_size("weight", self.weight)
 
     def counter(self, schema: Schema) -> Counter:
         return (segments if self.unit == "count" else tokens)(schema, self.name, self.test)
@@ -100,7 +101,7 @@ class Sum:
     constant: int = 0
 
     def __post_init__(self) -> None:
-        _check_size("constant", self.constant)
+        check_size("constant", self.constant)
 
     def __str__(self) -> str:
         parts = [str(term) for term in self.terms]

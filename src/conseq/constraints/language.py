@@ -2,7 +2,7 @@
 
     text ─lines─→ scanner.scan ─pieces─→ grammar.read_rule ─→ Constraint
     constraints ─line(), penalty_text─→ format_constraints ─→ text
-    text, path, rule, rules or lines ─→ as_constraints ─→ Constraints that fit the labels
+    text, path, rule, rules or lines ─→ as_constraints ─→ Constraints that fit the labels (`lines.py`)
 
 One rule per line, each with its penalty, comments after #:
 
@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from conseq import constraints as library
 from conseq.constraints import names, scanner, writing
-from conseq.constraints.base import Constraint
-from conseq.constraints.grammar import read_rule
+from conseq.constraints.base import Constraint, Rule
+from conseq.constraints.grammar import CONSTRAINTS
+from conseq.constraints.lines import Language, parse_lines, text_of
 from conseq.constraints.reader import Mention, at_column
-from conseq.errors import RuleError
 from conseq.kept import kept
 from conseq.schema import Schema
 from conseq.schema.scheme import AUTO
@@ -53,27 +53,12 @@ def parse_constraints(
     """
     if schema is None and labels is not None:
         schema = Schema.infer(labels, scheme or AUTO)
-    constraints = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        try:
-            rule = _read_line(line, schema)
-        except RuleError as error:
-            raise RuleError(error.message, path=path, line=number, column=error.column) from None
-        if rule is not None:
-            constraints.append(rule)
-    return constraints
+    return parse_lines(text, lambda line: _read_line(line, schema), path)
 
 
 def read_constraints(path: str | Path, schema: Schema | None = None) -> list[Constraint]:
     """The rules of a file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise RuleError(f"the rules cannot be read ({reason}); check the path", path=path) from None
-    except UnicodeDecodeError as error:
-        raise RuleError(f"the file is not UTF-8 at byte {error.start}; convert it", path=path) from None
-    return parse_constraints(text, schema=schema, path=str(path))
+    return parse_constraints(text_of(path), schema=schema, path=str(path))
 
 
 def as_constraints(given: Rules, schema: Schema) -> tuple[Constraint, ...]:
@@ -83,20 +68,11 @@ def as_constraints(given: Rules, schema: Schema) -> tuple[Constraint, ...]:
     >>> [str(rule) for rule in as_constraints(["if x then y hard", library.NotBoth("y", "O")], schema)]
     ['if x then y  hard', 'not both y and O  hard']
     """
-    if given is None:
-        return ()
-    if isinstance(given, str):
-        return _of_text(given, schema)
-    if isinstance(given, os.PathLike):
-        return tuple(read_constraints(Path(given), schema))
-    items = [given] if isinstance(given, Constraint) else given
-    if not isinstance(items, Iterable):
-        kind = type(given).__name__
-        raise RuleError(f"constraints is of type {kind}; give a text of rules, a path, or a list of rules")
-    return tuple(rule for number, item in enumerate(items, 1) for rule in _of_item(item, number, schema))
+    language = Language(Constraint, partial(_parsed, schema), partial(_check_object, schema))
+    return language.rules(given)
 
 
-def format_constraints(constraints: Iterable[Constraint], comments: Iterable[str] = ()) -> str:
+def format_constraints(constraints: Iterable[Rule], comments: Iterable[str] = ()) -> str:
     """A text that states the rules and reads back equal, with a comment behind each where some are given.
 
     >>> print(format_constraints(parse_constraints("legal bio\\nif thesis then school penalty 2")), end="")
@@ -121,7 +97,7 @@ def _read_line(line: str, schema: Schema | None) -> Constraint | None:
     pieces = scanner.scan(line)
     if len(pieces) == 1:
         return None
-    rule, mentions = read_rule(pieces)
+    rule, mentions = CONSTRAINTS.read(pieces)
     if schema is not None:
         for mention in mentions:
             with at_column(mention.column):
@@ -141,44 +117,16 @@ def _check_mention(mention: Mention, schema: Schema) -> None:
         names.inside(schema, mention.name)
 
 
-# ── rules in any form ───────────────────────────────────────────────────────────────────────────
-
-
-def _of_text(text: str, schema: Schema) -> tuple[Constraint, ...]:
-    try:
-        return _parsed(schema, text)
-    except RuleError:
-        if "\n" not in text and os.path.isfile(text):
-            raise RuleError(f"{text!r} is a file, not a rule; give pathlib.Path({text!r})") from None
-        raise
-
-
-def _of_item(item: Any, number: int, schema: Schema) -> tuple[Constraint, ...]:
-    """The rule that stands at this place of a list; none for a blank line."""
-    if isinstance(item, Constraint):
-        _check_object(schema, item)
-        return (item,)
-    if not isinstance(item, str):
-        raise RuleError(f"a rule is of type {type(item).__name__}; give a Constraint or a line", line=number)
-    try:
-        return _parsed(schema, item)
-    except RuleError as error:
-        raise RuleError(error.message, line=number, column=error.column) from None
-
-
 @kept
-def _parsed(schema: Schema, text: str) -> tuple[Constraint, ...]:
+def _parsed(schema: Schema, text: str, path: str | None = None) -> tuple[Constraint, ...]:
     """Kept, for the same rules may be given for one short sequence after another."""
-    return tuple(parse_constraints(text, schema=schema))
+    return tuple(parse_constraints(text, schema=schema, path=path))
 
 
 @kept
 def _check_object(schema: Schema, rule: Constraint) -> None:
     """Raise if a rule made in Python does not fit the labels; kept for the same reason."""
-    try:
-        if rule.varies:  # it is lowered when its sequences are known
-            names.inside(schema, *rule.names)
-        else:
-            rule.lower(schema, None)
-    except RuleError as error:
-        raise RuleError(f"{error.message} (rule: {rule.line()})") from None
+    if rule.varies:  # it is lowered when its sequences are known
+        names.inside(schema, *rule.names)
+    else:
+        rule.lower(schema, None)

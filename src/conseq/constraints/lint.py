@@ -14,14 +14,17 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from conseq import constraints as library
 from conseq.constraints import names, writing
-from conseq.constraints.base import HARD, Constraint
+from conseq.constraints.base import HARD, Constraint, Rule
 from conseq.constraints.conflict import conflicts
 from conseq.constraints.satisfiable import Row, Space, Together, impossible, not_empty, row_of
 from conseq.errors import RuleError
 from conseq.schema import Schema
+
+Kind = TypeVar("Kind", bound=Rule)
 
 UNKNOWN, DUPLICATE, NEVER, CONTRADICTION = "unknown", "duplicate", "never", "contradiction"
 ROUNDS = 50
@@ -60,7 +63,7 @@ def lint(rules: Iterable[Constraint], schema: Schema | None = None) -> list[Find
     hard = {i: row for i, row in rows.items() if rules[i].is_hard}
     return [
         *unknown,
-        *_duplicates(rules),
+        *duplicates(rules, regardless),
         *_never(fitting, rows, space),
         *_contradictions(rules, hard, space),
     ]
@@ -76,14 +79,14 @@ def render(findings: Iterable[Finding]) -> str:
 
 def _unknown(rules: Sequence[Constraint], schema: Schema) -> Iterator[Finding]:
     for i, rule in enumerate(rules):
-        messages = [_misfit(names.inside, schema, name) for name in dict.fromkeys(rule.names)]
+        messages = [misfit(names.inside, schema, name) for name in dict.fromkeys(rule.names)]
         if not any(messages) and not rule.varies:
-            messages = [_misfit(rule.lower, schema, None)]
+            messages = [misfit(rule.lower, schema, None)]
         for message in filter(None, messages):
-            yield Finding(UNKNOWN, (i,), f"{_said([rule])} does not fit the labels: {message}")
+            yield Finding(UNKNOWN, (i,), f"{said([rule])} does not fit the labels: {message}")
 
 
-def _misfit(check: Callable[..., object], *arguments: object) -> str:
+def misfit(check: Callable[..., object], *arguments: object) -> str:
     """What a check complains of, "" if nothing."""
     try:
         check(*arguments)
@@ -95,16 +98,16 @@ def _misfit(check: Callable[..., object], *arguments: object) -> str:
 # ── rules by themselves ─────────────────────────────────────────────────────────────────────────
 
 
-def _duplicates(rules: Sequence[Constraint]) -> Iterator[Finding]:
-    places: dict[Constraint, list[int]] = defaultdict(list)
+def duplicates(rules: Sequence[Kind], regardless: Callable[[Kind], Kind]) -> list[Finding]:
+    """Rules that are the same regardless of what does not matter."""
+    places: dict[Kind, list[int]] = defaultdict(list)
     for i, rule in enumerate(rules):
-        places[_regardless(rule)].append(i)
-    for same in places.values():
-        if len(same) > 1:
-            yield Finding(DUPLICATE, tuple(same), _sentence_on_same([rules[i] for i in same]))
+        places[regardless(rule)].append(i)
+    found = (same for same in places.values() if len(same) > 1)
+    return [Finding(DUPLICATE, tuple(same), _sentence_on_same([rules[i] for i in same])) for same in found]
 
 
-def _regardless(rule: Constraint) -> Constraint:
+def regardless(rule: Constraint) -> Constraint:
     """The rule regardless of its penalty, and of the order of names where that means nothing."""
     match rule:
         case library.NotBoth(first, second):
@@ -114,7 +117,7 @@ def _regardless(rule: Constraint) -> Constraint:
     return replace(rule, penalty=HARD)
 
 
-def _sentence_on_same(rules: Sequence[Constraint]) -> str:
+def _sentence_on_same(rules: Sequence[Rule]) -> str:
     soft = [rule.penalty for rule in rules if not rule.is_hard]
     if not soft:
         outcome = "all are hard, so one is enough"
@@ -122,7 +125,7 @@ def _sentence_on_same(rules: Sequence[Constraint]) -> str:
         outcome = "the hard one decides, and the penalties of the others never matter; keep the hard one"
     else:
         outcome = f"each counts, so the penalties add up to {writing.number(math.fsum(soft))}; keep one"
-    return f"{_said(rules[:1])} is stated {len(rules)} times: {outcome}"
+    return f"{said(rules[:1])} is stated {len(rules)} times: {outcome}"
 
 
 def _never(rules: dict[int, Constraint], rows: dict[int, Row], space: Space) -> Iterator[Finding]:
@@ -132,7 +135,7 @@ def _never(rules: dict[int, Constraint], rows: dict[int, Row], space: Space) -> 
         else:
             unbreakable = i in rows and all(impossible(space, [broken]) for broken in rows[i].negations())
         if unbreakable:
-            yield Finding(NEVER, (i,), f"{_said([rule])} cannot be broken; remove it or correct it")
+            yield Finding(NEVER, (i,), f"{said([rule])} cannot be broken; remove it or correct it")
 
 
 # ── rules together ──────────────────────────────────────────────────────────────────────────────
@@ -147,12 +150,12 @@ def _contradictions(rules: Sequence[Constraint], rows: dict[int, Row], space: Sp
     for found in conflicts(rows, Together(space, rows, most), ROUNDS):
         conflict = sorted(found)
         if impossible(space, [not_empty(space), *(rows[i] for i in conflict)]):
-            said, together = _said([rules[i] for i in conflict]), " together" if len(conflict) > 1 else ""
-            message = f"no sequence satisfies {said}{together}; soften or remove one"
+            lines, together = said([rules[i] for i in conflict]), " together" if len(conflict) > 1 else ""
+            message = f"no sequence satisfies {lines}{together}; soften or remove one"
             yield Finding(CONTRADICTION, tuple(conflict), message)
 
 
-def _said(rules: Sequence[Constraint]) -> str:
+def said(rules: Sequence[Rule]) -> str:
     """The lines of rules, in quotes."""
     *most, last = [f"'{rule.line()}'" for rule in rules]
     return f"{', '.join(most)} and {last}" if most else last

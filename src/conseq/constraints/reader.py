@@ -19,7 +19,7 @@ from conseq.constraints.writing import END, RESERVED, START
 from conseq.errors import RuleError
 from conseq.schema.scheme import Scheme
 
-RELATIONS = ("<=", ">=", "==", "<", ">")
+COMPARISONS = ("<=", ">=", "==", "<", ">")
 PENALTY_WORDS = ("hard", "penalty")
 
 
@@ -208,8 +208,8 @@ class Reader:
     def kind(self) -> str:
         return self.one_of(["label", "type"])
 
-    def relation(self) -> str:
-        return self.one_of(RELATIONS)
+    def comparison(self) -> str:
+        return self.one_of(COMPARISONS)
 
     # ── sums of counts ──────────────────────────────────────────────────────────────────────────
 

@@ -133,15 +133,23 @@ SLOT = re.compile(r"\{(\w+):(\w+)\}")
 KINDS: Mapping[str, Callable[[Any], str]] = {
     "name": name,
     "segment": name,
+    "entity": name,
+    "relation": name,
+    "either": name,
     "names": names,
+    "entities": names,
     "step_end": step_end,
     "steps": steps,
     "test": test,
     "scheme": str,
     "phrase": str,
+    "end": str,
+    "integer": str,
     "number": number,
 }
 """How what a field holds is written, by the kind of its slot; `Reader` reads it by a method of that name."""
+SINGLE, SEVERAL = ("name", "segment", "entity", "relation", "either"), ("names", "entities")
+"""The kinds that are a name, and those that are a tuple of names."""
 
 
 def _quoted(text: str, quote: str) -> str:

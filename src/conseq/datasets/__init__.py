@@ -1,5 +1,7 @@
 """Built-in data: a name, a size and a seed → a labelled `Corpus` with its texts.  Nothing is downloaded.
 
+`news` makes sentences with entities and relations instead.
+
 >>> names()
 ('citations', 'addresses')
 >>> load('citations', 300, seed=0)
@@ -13,9 +15,10 @@ from typing import Protocol
 from conseq.corpus import Corpus
 from conseq.datasets.bibliography import citations
 from conseq.datasets.postal import addresses
+from conseq.datasets.stories import news
 from conseq.errors import DataError
 
-__all__ = ["DATASETS", "Generator", "addresses", "citations", "load", "names"]
+__all__ = ["DATASETS", "Generator", "addresses", "citations", "load", "names", "news"]
 
 
 class Generator(Protocol):

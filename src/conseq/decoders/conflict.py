@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from conseq.constraints.base import Constraint
+from conseq.constraints.base import Constraint, Rule
 from conseq.constraints.conflict import conflicts
 from conseq.decoders.base import NO_LIMITS, Decoder, Limits
 from conseq.decoders.ilp import ILP
@@ -113,10 +113,15 @@ def explain_infeasible(
         return f"no labelling of {sequence} was found, though there are some; try another decoder"
     if not rules:
         return f"{sequence} has no labelling: each meets a score of -inf; allow more labels or steps"
+    return blamed(f"labelling of {sequence}", rules)
+
+
+def blamed(answer: str, rules: Sequence[Rule]) -> str:
+    """One sentence: no such answer satisfies these hard rules."""
     lines = "; ".join(rule.line() for rule in rules)
     if len(rules) == 1:
-        return f"no labelling of {sequence} satisfies the hard rule: {lines}; drop it or give it a penalty"
+        return f"no {answer} satisfies the hard rule: {lines}; drop it or give it a penalty"
     return (
-        f"no labelling of {sequence} satisfies these {len(rules)} hard rules together: {lines}; "
+        f"no {answer} satisfies these {len(rules)} hard rules together: {lines}; "
         "drop one of them or give it a penalty"
     )

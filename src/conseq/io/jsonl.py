@@ -15,14 +15,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from conseq.corpus import WORD, Corpus, Sequence
-from conseq.errors import DataError, counted
+from conseq.errors import DataError
+from conseq.io.json_objects import (
+    TEXT,
+    TOKENS,
+    Places,
+    align,
+    is_strings,
+    json_object,
+    strings_of,
+    text_of,
+)
 from conseq.io.lines import Line, LineReader, check_has_tokens
 from conseq.io.spans import SimpleSpan, nest, shown, simple_name, spans_of
 from conseq.schema import Scheme, Span, write_spans
 from conseq.tokens import DEFAULT, Tokeniser, tokeniser
 
-TOKENS, LABELS, TEXT, SPANS = "tokens", "labels", "text", "spans"
-Places = list[tuple[int, int]]
+LABELS, SPANS = "labels", "spans"
 
 
 def json_lines(*, tokens: str | Tokeniser = DEFAULT, spans: str = SPANS) -> LineReader:
@@ -44,28 +53,28 @@ class _Records:
     columns: tuple[str, ...] | None = None
 
     def __call__(self, text: str) -> Line:
-        record = _record(text)
+        record = json_object(text)
         line = self.with_tokens(record) if TOKENS in record else self.with_text(record)
         if not line.tokens:
             raise DataError("the sequence has no tokens; leave the line out")
         return line
 
     def with_tokens(self, record: dict[str, Any]) -> Line:
-        tokens = _strings(record, TOKENS)
+        tokens = strings_of(record, TOKENS)
         if self.columns is None:
             self.columns = self.column_keys(record, len(tokens))
-        columns = {key: _strings(record, key, len(tokens)) for key in self.columns}
+        columns = {key: strings_of(record, key, len(tokens)) for key in self.columns}
         text = record.get(TEXT)
-        places = None if text is None else align(_text(record), tokens)
+        places = None if text is None else align(text_of(record), tokens)
         return Line(tokens, self.labels(record, len(tokens)), text, places, columns)
 
     def column_keys(self, record: dict[str, Any], length: int) -> tuple[str, ...]:
         """The keys whose value is a list of as many strings as there are tokens."""
         known = {TOKENS, LABELS, TEXT, self.spans, WORD}
-        return tuple(k for k, v in record.items() if k not in known and _is_strings(v) and len(v) == length)
+        return tuple(k for k, v in record.items() if k not in known and is_strings(v) and len(v) == length)
 
     def with_text(self, record: dict[str, Any]) -> Line:
-        text = _text(record)
+        text = text_of(record)
         places = self.tokenise(text)
         spans = _in_tokens(_spans(record, self.spans), places, text)
         labels = _bio_labels(spans, len(places)) if self.spans in record else None
@@ -73,7 +82,7 @@ class _Records:
 
     def labels(self, record: dict[str, Any], length: int) -> list[str] | None:
         if LABELS in record:
-            return _strings(record, LABELS, length)
+            return strings_of(record, LABELS, length)
         if self.spans in record:
             return _bio_labels(_spans(record, self.spans), length)
         return None
@@ -81,55 +90,6 @@ class _Records:
 
 def _bio_labels(spans: list[SimpleSpan], length: int) -> list[str]:
     return write_spans(nest(spans, length), length, Scheme.BIO)
-
-
-def _record(text: str) -> dict[str, Any]:
-    try:
-        record = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"column {error.colno}: this is not JSON ({error.msg}); write one object on each line"
-        ) from None
-    except (ValueError, RecursionError):
-        raise DataError("this is not JSON that can be read; write one object on each line") from None
-    if "\\ud" in text.lower():
-        _check_whole_characters(record)
-    if not isinstance(record, dict):
-        raise DataError(
-            f"this is a JSON {type(record).__name__}, not an object; write one object on each line"
-        )
-    return record
-
-
-def _check_whole_characters(record: Any) -> None:
-    """Raise if a string has half of a character, which an escape can write and no file can hold."""
-    try:
-        json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(error.object[error.start]):04x}"
-        raise DataError(f"{half} is half of a character; write both halves, or leave it out") from None
-
-
-def _text(record: dict[str, Any]) -> str:
-    text = record.get(TEXT)
-    if not isinstance(text, str):
-        raise DataError('there are no tokens and no text; give "tokens" (a list) or "text" (a string)')
-    return text
-
-
-def _is_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _strings(record: dict[str, Any], key: str, length: int | None = None) -> list[str]:
-    value = record.get(key)
-    if not isinstance(value, list) or not _is_strings(value):
-        raise DataError(f'"{key}" is not a list of strings; give one string per token')
-    if length is not None and len(value) != length:
-        raise DataError(f'{counted(length, "token")} but {len(value)} in "{key}"; give one per token')
-    if key == TOKENS and "" in value:
-        raise DataError("a token is empty; leave it out")
-    return value
 
 
 def _spans(record: dict[str, Any], key: str) -> list[SimpleSpan]:
@@ -163,24 +123,6 @@ def _in_tokens(spans: list[SimpleSpan], places: Places, text: str) -> list[Simpl
                 "do; move its ends, or choose another tokeniser"
             )
     return [(starts[start], ends[end], name) for start, end, name in spans]
-
-
-def align(text: str, tokens: list[str]) -> Places:
-    """Where the tokens stand in the text, one after the other.
-
-    >>> align("so, so", ["so", ",", "so"])
-    [(0, 2), (2, 3), (4, 6)]
-    """
-    places, end = [], 0
-    for token in tokens:
-        start = text.find(token, end)
-        if start < 0:
-            raise DataError(
-                f"the token {token!r} is not in the rest of the text; give the tokens in its order"
-            )
-        end = start + len(token)
-        places.append((start, end))
-    return places
 
 
 def format_jsonl(corpus: Corpus, *, spans: bool = False) -> str:

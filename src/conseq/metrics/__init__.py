@@ -8,6 +8,7 @@ Axes: T tokens, N sequences, Y labels, P segment types.
 """
 
 from conseq.metrics.counts import METRICS, Counts, Encoded, Fractions, encode_all, score_ids, sequence_counts
+from conseq.metrics.relations import RelationReport, evaluate_relations
 from conseq.metrics.report import Confusion, Report, SpanScores, TokenScores, evaluate, evaluate_ids
 from conseq.metrics.resampling import Comparison, Interval, bootstrap, paired_bootstrap
 
@@ -19,6 +20,7 @@ __all__ = [
     "Encoded",
     "Fractions",
     "Interval",
+    "RelationReport",
     "Report",
     "SpanScores",
     "TokenScores",
@@ -26,6 +28,7 @@ __all__ = [
     "encode_all",
     "evaluate",
     "evaluate_ids",
+    "evaluate_relations",
     "paired_bootstrap",
     "score_ids",
     "sequence_counts",

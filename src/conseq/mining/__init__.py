@@ -12,12 +12,15 @@ predicates   what clauses are made of, and which of them are rules
 importance   which rules the model breaks and the gold labels do not; redundant ones
 penalties    perceptron, structured SVM, log-ratio
 recipe       all of it in one go
+signatures   rules about entities and relations that labelled sentences keep
+relations    penalties of those, and scales of the classifiers of entities and relations
 """
 
 from conseq.mining.evidence import Evidence
 from conseq.mining.families import FAMILIES, Candidate, Screen
 from conseq.mining.penalties import LEARNERS, Perceptron, StructuredSVM, log_ratio
 from conseq.mining.recipe import COUNTS, LOG_RATIO, PENALTIES, Learned, LearnedRule, Recipe, Stage, learn_from
+from conseq.mining.relations import LearnedRelations, RelationEvidence, learn_relation_rules
 
 __all__ = [
     "COUNTS",
@@ -28,12 +31,15 @@ __all__ = [
     "Candidate",
     "Evidence",
     "Learned",
+    "LearnedRelations",
     "LearnedRule",
     "Perceptron",
     "Recipe",
+    "RelationEvidence",
     "Screen",
     "Stage",
     "StructuredSVM",
     "learn_from",
+    "learn_relation_rules",
     "log_ratio",
 ]

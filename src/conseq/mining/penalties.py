@@ -1,6 +1,6 @@
 """What breaking a rule should cost, learned from evidence.
 
-    Evidence, rules ─→ learner.passes ─→ penalties[K] after each pass ─→ those best on held-out halves
+    Examples, rules ─→ learner.passes ─→ weights[W] after each pass ─→ those best on held-out halves
 
 Anzaroot et al. 2014, section 3.1, with v the violations and ŷ the best labels under the present penalties:
 
@@ -10,32 +10,25 @@ Anzaroot et al. 2014, section 3.1, with v the violations and ŷ the best labels 
     log-ratio     c = −log((v + α) / (h + v + 2α)), h times held, v times violated, α = ½
                   (Fersini et al. 2014, eq. 30)
 
-Axes: N sequences, K rules.
+Examples are labelled sequences (`Evidence`) or sentences with relations (`RelationEvidence`). The first K
+weights are the penalties c; whatever else the examples have to be learned follows.
+
+Axes: N sequences, K rules, W weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from conseq.constraints.base import Constraint
-from conseq.constraints.program import Program
-from conseq.decoders.auto import decode_all
-from conseq.decoders.base import Limits
+from conseq.constraints.base import Rule
 from conseq.dtypes import Floats
 from conseq.errors import ConseqError
-from conseq.metrics import score_ids
-from conseq.mining.evidence import Evidence
-from conseq.potentials import Potentials
-from conseq.problem import Problems
 
-LIMITS = Limits(states=5_000, nodes=0)
-"""For one sequence while penalties are learned; where rules interact more, the best labels so far are taken.
-No limit of time, so that the same data and seed give the same penalties."""
 DIGITS = 3
 """Penalties are rounded to this number of decimals."""
 
@@ -51,14 +44,50 @@ class Pass(NamedTuple):
 Watch = Callable[[Pass], None]
 
 
+Kind = TypeVar("Kind", bound=Rule, contravariant=True)
+
+
+class Lesson(Protocol):
+    """A batch of examples with the rules lowered."""
+
+    def __len__(self) -> int: ...
+
+    def excess(self, weights: Floats) -> Floats:
+        """How much each weight should grow by each example, [N,W]: of a penalty, how much more than gold the
+        best answer under these weights violates the rule."""
+        ...
+
+
+class Examples(Protocol[Kind]):
+    """What penalties are learned from: right answers, with the scores of a model that has not seen them."""
+
+    def __len__(self) -> int: ...
+
+    def select(self, sequences: ArrayLike) -> Self:
+        """Some of them, in this order."""
+        ...
+
+    def start(self, n_rules: int) -> Floats:
+        """The weights before anything was learned, to which they shrink, [W]."""
+        ...
+
+    def lesson(self, rules: Sequence[Kind], margin: float) -> Lesson:
+        """All of them as one batch, where what is wrong has `margin` points more."""
+        ...
+
+    def score(self, weights: Floats, rules: Sequence[Kind], metric: str) -> float:
+        """How good the best answers are under these weights."""
+        ...
+
+
 class Learner(Protocol):
     """Something that learns penalties pass by pass."""
 
     @property
     def epochs(self) -> int: ...
 
-    def passes(self, evidence: Evidence, rules: Sequence[Constraint]) -> Iterator[Floats]:
-        """The penalties [K] after each pass over the evidence."""
+    def passes(self, evidence: Examples[Kind], rules: Sequence[Kind]) -> Iterator[Floats]:
+        """The weights [W] after each pass over the evidence."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +118,19 @@ class Perceptron:
         if not self.step > 0:
             raise ConseqError(f"step is {self.step}; give a number above 0")
 
-    def passes(self, evidence: Evidence, rules: Sequence[Constraint]) -> Iterator[Floats]:
-        """The mean of the penalties after all updates so far, after each pass, [K]."""
+    def passes(self, evidence: Examples[Kind], rules: Sequence[Kind]) -> Iterator[Floats]:
+        """The mean of the weights after all updates so far, after each pass, [W]."""
         lessons = [
-            _Lesson.of(evidence.select(batch), rules, self.margin) for batch in self._batches(len(evidence))
+            evidence.select(batch).lesson(rules, self.margin) for batch in self._batches(len(evidence))
         ]
-        penalties, total, updates = np.zeros(len(rules)), np.zeros(len(rules)), 0
+        start = evidence.start(len(rules))
+        weights, total, updates = start, np.zeros(len(start)), 0
         for _ in range(self.epochs):
             for lesson in lessons:
-                more = lesson.excess(penalties).sum(axis=0)
-                fall = self.shrink * len(lesson.evidence) * penalties
-                penalties = np.maximum(0.0, penalties + self.step * (more - fall))
-                total += penalties
+                more = lesson.excess(weights).sum(axis=0)
+                fall = self.shrink * len(lesson) * (weights - start)
+                weights = np.maximum(0.0, weights + self.step * (more - fall))
+                total += weights
                 updates += 1
             yield total / updates
 
@@ -124,37 +154,6 @@ class StructuredSVM(Perceptron):
     name: ClassVar[str] = "svm"
 
 
-@dataclass(frozen=True, eq=False)
-class _Lesson:
-    """A batch of sequences: scores (with the margin), rules lowered once, what the gold labels violate."""
-
-    evidence: Evidence
-    potentials: Potentials
-    program: Program
-    gold: Floats  # [N,K]
-
-    @classmethod
-    def of(cls, evidence: Evidence, rules: Sequence[Constraint], margin: float) -> _Lesson:
-        soft = [replace(rule, penalty=1.0) for rule in rules]  # a hard one has no penalty to learn
-        program = Program.of(soft, evidence.schema, evidence.corpus)
-        gold = program.by_rule(program.violations(evidence.gold))
-        return cls(evidence, _with_margin(evidence, margin), program, gold)
-
-    def excess(self, penalties: Floats) -> Floats:
-        """How much more than gold the best labels under these penalties violate each rule, [N,K]."""
-        problems = Problems(self.potentials, self.program.with_penalties(penalties.tolist()))
-        found = decode_all(problems, limits=LIMITS, threads=self.evidence.threads)
-        return found.violations - self.gold
-
-
-def _with_margin(evidence: Evidence, margin: float) -> Potentials:
-    if not margin:
-        return evidence.potentials
-    unary = evidence.potentials.unary + margin
-    unary[np.arange(len(unary)), evidence.gold] -= margin
-    return replace(evidence.potentials, unary=unary)
-
-
 LEARNERS: dict[str, type[Perceptron]] = {learner.name: learner for learner in (Perceptron, StructuredSVM)}
 """Every learner of penalties by its name; `log_ratio` needs no learning."""
 
@@ -174,41 +173,42 @@ def log_ratio(violated: float, applied: float) -> float:
 
 def learned(
     learners: Learner | Sequence[Learner],
-    evidence: Evidence,
-    rules: Sequence[Constraint],
+    evidence: Examples[Kind],
+    rules: Sequence[Kind],
     *,
     early: bool = True,
     metric: str = "span_f1",
     watch: Watch = lambda _: None,
 ) -> Floats:
-    """The penalties of the rules, rounded, [K]; 0 for rules that are not worth having.
+    """The penalties of the rules, rounded, and what else is learned, [W]; 0 for rules not worth having.
 
     With `early` the learner and its number of passes are those whose penalties, learned on one half of the
     evidence, score best on the other half; without it the first learner makes all its passes. Interrupted, it
     gives what the last pass gave.
     """
-    if not rules:
-        return np.zeros(0)
+    start = evidence.start(len(rules))
+    if not len(start):
+        return start
     given = list(learners) if isinstance(learners, Sequence) else [learners]
     chosen, passes = given[0], given[0].epochs
     if early:
         tried = [(*_best_pass(one, evidence, rules, metric, watch), one) for one in given]
         _, passes, chosen = max(tried, key=lambda one: one[0])
-    penalties = np.zeros(len(rules))
+    weights = start
     try:
         for number, found in enumerate(chosen.passes(evidence, rules), start=1):
-            penalties = found
+            weights = found
             watch(Pass(number, passes))
             if number == passes:
                 break
     except KeyboardInterrupt:
-        if not penalties.any():
+        if not weights[: len(rules)].any():
             raise
-    return np.round(penalties, DIGITS)
+    return np.round(weights, DIGITS)
 
 
 def _best_pass(
-    learner: Learner, evidence: Evidence, rules: Sequence[Constraint], metric: str, watch: Watch
+    learner: Learner, evidence: Examples[Kind], rules: Sequence[Kind], metric: str, watch: Watch
 ) -> tuple[float, int]:
     """The best score on the half that was not learned from, both halves together, and its pass."""
     halves = evidence.select(np.arange(0, len(evidence), 2)), evidence.select(np.arange(1, len(evidence), 2))
@@ -218,25 +218,7 @@ def _best_pass(
     scores = []
     for number, (first, second) in enumerate(both, start=1):
         pairs = ((halves[1], first), (halves[0], second))
-        scores.append(sum(score_under(*pair, rules, metric) for pair in pairs) / 2)
+        scores.append(sum(half.score(weights, rules, metric) for half, weights in pairs) / 2)
         watch(Pass(number, learner.epochs, scores[-1]))
     best = int(np.argmax(scores))
     return scores[best], best + 1
-
-
-def score_under(evidence: Evidence, penalties: Floats, rules: Sequence[Constraint], metric: str) -> float:
-    """The metric of the best labels under the rules with these penalties."""
-    labels = labels_under(evidence, with_penalties(rules, penalties))
-    return score_ids(evidence.gold, labels, evidence.corpus.offsets, evidence.schema, metric)
-
-
-def labels_under(evidence: Evidence, rules: Sequence[Constraint]) -> NDArray[np.int32]:
-    """The best labels of all sequences of the evidence under rules, [T]."""
-    problems = Problems.of(evidence.potentials, evidence.schema, rules, evidence.corpus)
-    return decode_all(problems, limits=LIMITS, threads=evidence.threads).labels
-
-
-def with_penalties(rules: Sequence[Constraint], penalties: Floats) -> list[Constraint]:
-    """The rules with these penalties, those of 0 left out."""
-    pairs = zip(rules, penalties.tolist(), strict=True)
-    return [replace(rule, penalty=penalty) for rule, penalty in pairs if penalty > 0]

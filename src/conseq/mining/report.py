@@ -19,8 +19,7 @@ from conseq.constraints.base import Constraint
 from conseq.decoders.auto import decode_all
 from conseq.dtypes import Ids
 from conseq.metrics import Counts, Report, evaluate_ids, sequence_counts
-from conseq.mining.evidence import Evidence
-from conseq.mining.penalties import LIMITS
+from conseq.mining.evidence import LIMITS, Evidence
 from conseq.problem import Problems
 
 

@@ -13,8 +13,7 @@ from conseq.constraints.base import Constraint
 from conseq.decoders.auto import decode_all
 from conseq.decoders.twostage import TwoStage
 from conseq.metrics import score_ids
-from conseq.mining.evidence import Evidence
-from conseq.mining.penalties import LIMITS
+from conseq.mining.evidence import LIMITS, Evidence
 from conseq.problem import Problems
 
 GRID = (1.0, 0.999, 0.998, 0.995, 0.99, 0.98, 0.95, 0.9)

@@ -39,9 +39,9 @@ def read(name: str) -> str:
     return (files(__name__) / name).read_text(encoding="utf-8")
 
 
-people, phrasing, places, streets, venues = (
+news, people, phrasing, places, streets, venues = (
     SimpleNamespace(**dict(sections(read(f"{name}.txt"))))
-    for name in ("people", "phrasing", "places", "streets", "venues")
+    for name in ("news", "people", "phrasing", "places", "streets", "venues")
 )
 
 

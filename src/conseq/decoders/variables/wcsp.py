@@ -1,45 +1,52 @@
 """Weighted constraint satisfaction: variables with a few values each, tables of weights over some of them.
 
-    WCSP(domains).add(scope, table)…  ─→ solve ─→ Solution: assignment, score, certificate
+    WCSP(domains).add(scope, table).add_sum(terms, bound, penalty)…  ─→ solve ─→ Solution
 
-    score(x) = Σ over the tables of the weight of x's values there;  −inf: forbidden;  the largest is sought
+    score(x) = Σ over the tables of the weight of x's values there − Σ over the sums of penalty · excess;
+    −inf: forbidden;  the largest is sought
 
-Costs are negative weights. Exact by elimination of variables where the tables stay small (`buckets.py`), by
-branch and bound with mini-bucket bounds elsewhere; a limit gives the best so far and its gap.
+Costs are negative weights. Tables are eliminated where they stay small (`elimination.py`); sums are brought
+in where they are violated (`search.py`); a limit gives the best so far and its gap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conseq.constraints.relational.sums import Sums
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.variables.buckets import Buckets, Table
+from conseq.decoders.variables.buckets import Table
+from conseq.decoders.variables.model import Found, Model, rows_of, variables_of
+from conseq.decoders.variables.solvers import Solver, solved
 from conseq.dtypes import Floats, Ints
 from conseq.errors import ScoreError
-from conseq.kernels import branch, clock
+from conseq.kernels import clock
 from conseq.potentials import numbers
 from conseq.problem import Certificate
 
-NODES_AT_ONCE = 20_000
-"""Nodes of the search between two looks at the clock."""
-
-Places = dict[Any, int]
-"""A number for each variable: which of its values, or how many it has."""
+Terms = Mapping[tuple[Any, Any], float]
+"""The weights of a sum by variable and value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best assignment found: variable ─→ value; None if there is none."""
+    """The best assignment found: variable ─→ value; None if there is none.
+
+    integral          of a relaxation (`solver="lp"`): whether no value was taken in part
+    rounding_legal    of a relaxation: whether rounding it breaks no hard sum or table
+    """
 
     assignment: dict[Any, Any] | None
     choice: Ints | None  # [V], the places of the values in their domains
     score: float
     certificate: Certificate
+    integral: bool | None = None
+    rounding_legal: bool | None = None
 
     def __repr__(self) -> str:
         return f"Solution({self.assignment}; score {self.score:.6g}, {self.certificate.status.name})"
@@ -61,6 +68,7 @@ class WCSP:
         named = dict(domains) if isinstance(domains, Mapping) else dict(enumerate(domains))
         self.domains: dict[Any, Sequence[Any]] = {name: _values(name, given) for name, given in named.items()}
         self.tables: list[Table] = []
+        self.sums: list[tuple[Terms, float, float]] = []
 
     @property
     def sizes(self) -> list[int]:
@@ -79,65 +87,99 @@ class WCSP:
         self.tables.append(Table(names, self._weights(names, table)))
         return self
 
-    def score(self, choice: ArrayLike) -> float:
-        """The weight of an assignment, given as the places of the values in their domains, [V]."""
-        places = np.asarray(choice, dtype=np.int64).tolist()
-        return _score(self.tables, dict(zip(self.domains, places, strict=True)))
+    def add_sum(self, terms: Terms, bound: float = 0.0, penalty: float = np.inf) -> WCSP:
+        """Σ weight over the variables that have the value named ≤ bound: {(variable, value): weight}.
 
-    def solve(self, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None) -> Solution:
-        """The assignment of the largest weight.
+        What is beyond the bound costs the penalty for each unit; inf: it must not be. Gives the problem back.
+
+        >>> problem = WCSP({"x": 3, "y": 3}).add(["x"], [0, 1, 4]).add(["y"], [0, 1, 2])
+        >>> problem.add_sum({("x", 2): 1, ("y", 2): 1}, bound=1).solve()
+        Solution({'x': 2, 'y': 1}; score 5, OPTIMAL)
+        """
+        for (name, value), weight in terms.items():
+            if name not in self.domains:
+                raise ScoreError(f"there is no variable {name!r}; the variables are {_listed(self.domains)}")
+            if value not in self.domains[name]:
+                raise ScoreError(f"variable {name!r} has no value {value!r}; use one of its values")
+            if not np.isfinite(weight):
+                raise ScoreError(f"the sum has the weight {weight} for {(name, value)}; give a number")
+        if not np.isfinite(bound) or not penalty >= 0:
+            raise ScoreError(
+                f"the sum has the bound {bound} and the penalty {penalty}; give numbers, the penalty ≥ 0"
+            )
+        self.sums.append((dict(terms), float(bound), float(penalty)))
+        return self
+
+    def score(self, choice: ArrayLike) -> float:
+        """The score of an assignment, given as the places of the values in their domains, [V]."""
+        places = np.asarray(choice, dtype=np.int64)
+        model, constant = self._model()
+        return constant + model.score(model.variables.starts[:-1] + places)
+
+    def solve(
+        self, limits: Limits = NO_LIMITS, hint: ArrayLike | None = None, solver: str | Solver = "auto"
+    ) -> Solution:
+        """The assignment of the highest score.
 
         limits   seconds; nodes of the search; states: cells of a table that elimination may make
         hint     an assignment (places of values, [V]) that may be good
+        solver   auto, elimination, ilp, lp (the relaxation, rounded) or beam; or one with its options
         """
         begun = clock.now()
-        hinted = {} if hint is None else self._checked(hint)
-        found: Places = {}
-        bound, nodes = float(sum(float(table.weights) for table in self.tables if not table.scope)), 0
-        for sizes, tables in self._parts():
-            rest = replace(limits.after(clock.now() - begun), nodes=limits.nodes - nodes)
-            best, most, more = _solve(sizes, tables, hinted, rest)
-            found.update(best)
-            bound, nodes = bound + most, nodes + more
-            if bound == -np.inf:
-                break
-        whole = [places for places in (found, hinted) if len(places) == len(self.domains)]
-        offers = [(_score(self.tables, places), places) for places in whole]
-        score, winner = max(offers, key=lambda offer: offer[0], default=(-np.inf, found))
-        seconds = clock.now() - begun
+        model, constant = self._model()
+        starts = model.variables.starts[:-1]
+        hinted = None if hint is None else starts + self._checked(hint)
+        if constant == -np.inf:
+            found = Found(None, -np.inf)
+        else:
+            found = solved(model, solver, limits, hinted)
+        offers = [(model.score(values), values) for values in (found.values, hinted) if values is not None]
+        score, winner = max(offers, key=lambda offer: offer[0], default=(-np.inf, starts))
+        score, bound, seconds = score + constant, found.bound + constant, clock.now() - begun
         if score == -np.inf:
-            return Solution(None, None, score, Certificate.of(None, bound, nodes, seconds))
-        assignment = {name: values[winner[name]] for name, values in self.domains.items()}
-        choice = np.array([winner[name] for name in self.domains], dtype=np.int64)
-        return Solution(assignment, choice, score, Certificate.of(score, bound, nodes, seconds))
+            certificate = Certificate.of(None, bound, found.nodes, seconds)
+            return Solution(None, None, score, certificate, found.integral, found.legal)
+        choice = winner - starts
+        named = zip(self.domains.items(), choice.tolist(), strict=True)
+        assignment = {name: values[place] for (name, values), place in named}
+        certificate = Certificate.of(score, bound, found.nodes, seconds)
+        return Solution(assignment, choice, score, certificate, found.integral, found.legal)
 
-    def _parts(self) -> Iterable[tuple[Places, list[Table]]]:
-        """The variables with their sizes, and the tables, in parts that no table connects."""
-        group = {name: [name] for name in self.domains}
+    def _model(self) -> tuple[Model, float]:
+        """The problem in arrays, and the weight that every assignment has."""
+        number = {name: v for v, name in enumerate(self.domains)}
+        gains = [np.zeros(size) for size in self.sizes]
+        constant, tables = 0.0, []
         for table in self.tables:
-            for name in table.scope[1:]:
-                one, other = group[table.scope[0]], group[name]
-                if one is not other:
-                    one.extend(other)
-                    group.update(dict.fromkeys(other, one))
-        parts: dict[int, tuple[Places, list[Table]]] = {}
-        for name, members in group.items():
-            parts.setdefault(id(members), ({}, []))[0][name] = len(self.domains[name])
-        for table in self.tables:
-            if table.scope:
-                parts[id(group[table.scope[0]])][1].append(table)
-        return parts.values()
+            scope = tuple(number[name] for name in table.scope)
+            if not scope:
+                constant += float(table.weights)
+            elif len(scope) == 1:
+                gains[scope[0]] += table.weights
+            else:
+                tables.append(Table(scope, table.weights))
+        variables = variables_of(np.concatenate([np.zeros(0), *gains]), self.sizes)
+        groups = []
+        for g, (terms, bound, _) in enumerate(self.sums):
+            places = [variables.starts[number[v]] + self.domains[v].index(value) for v, value in terms]
+            row, weight = (
+                np.zeros(len(terms), dtype=np.int64),
+                np.array(list(terms.values()), dtype=np.float64),
+            )
+            groups.append((g, Sums(row, np.array(places, dtype=np.int64), weight, np.array([bound]))))
+        penalty = np.array([penalty for _, _, penalty in self.sums], dtype=np.float64)
+        rows = rows_of(groups, penalty, np.zeros(len(groups), dtype=np.int64))
+        return Model(variables, rows, tuple(tables)), constant
 
-    def _checked(self, hint: ArrayLike) -> Places:
+    def _checked(self, hint: ArrayLike) -> Ints:
         given = np.asarray(hint, dtype=np.int64)
         if given.shape != (len(self.domains),):
             raise ScoreError(f"the hint has the shape {given.shape}; give the place of a value per variable")
-        places = dict(zip(self.domains, given.tolist(), strict=True))
-        for name, i in places.items():
+        for name, i in zip(self.domains, given.tolist(), strict=True):
             if not 0 <= i < len(self.domains[name]):
                 last = len(self.domains[name]) - 1
                 raise ScoreError(f"the hint has value {i} for variable {name}; give 0 to {last}")
-        return places
+        return given
 
     def _weights(self, names: tuple[Any, ...], table: Any) -> Floats:
         what, domains = f"the table over {_listed(names)}", [self.domains[name] for name in names]
@@ -163,30 +205,6 @@ class WCSP:
                 "give numbers, or -inf for what is forbidden"
             )
         return weights
-
-
-def _solve(sizes: Places, tables: list[Table], hint: Places, limits: Limits) -> tuple[Places, float, int]:
-    """The best values of variables that tables connect (or none), an upper bound, and the nodes of the
-    search."""
-    until = clock.now() + limits.seconds
-    buckets = Buckets.of(sizes, tables, limits)
-    if buckets is None:  # there was no time or no room
-        return {}, float(sum(table.weights.max() for table in tables)), 0
-    flat, frame = buckets.arrays()
-    best, found = np.array([-np.inf]), np.full(len(sizes), -1, dtype=np.int64)
-    if hint:
-        best[0], found[:] = _score(tables, hint), [hint[v] for v in buckets.order]
-    done, at = False, frame[-1]
-    while not done and at[branch.NODES] < limits.nodes and clock.now() < until:
-        nodes = min(limits.nodes, at[branch.NODES] + NODES_AT_ONCE)
-        done = branch.search(flat, frame, best, found, nodes)
-    bound = max(float(best[0]), branch.open_bound(frame))
-    places = dict(zip(buckets.order, found.tolist(), strict=True)) if best[0] > -np.inf else {}
-    return places, bound, int(at[branch.NODES])
-
-
-def _score(tables: list[Table], places: Places) -> float:
-    return float(sum(table.weights[tuple(places[v] for v in table.scope)] for table in tables))
 
 
 def _values(name: Any, given: Any) -> Sequence[Any]:
