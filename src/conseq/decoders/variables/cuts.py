@@ -71,23 +71,25 @@ class Cuts:
         values, share = self._relaxed(), FIRST_SHARE
         if values is None:
             self.rows = np.arange(len(self.model.rows.bound))
+        whole = values is not None  # the relaxation had all values
         while self.left and not self.is_settled:
             if values is None:
                 goal, allowed = self._hopeful(share)
+                whole = goal <= self.floor
                 found = self._program(allowed).solve(replace(self.limits, seconds=self.left))
                 self.nodes += found.nodes
                 self.bound, values = min(self.bound, max(found.bound, goal)), found.values
-                if values is None and found.bound > -np.inf:
+                if values is None and (whole or found.bound > -np.inf):
                     break
                 if values is None:
                     share *= GROWTH
                     continue
-            point = np.zeros(len(self.model.variables.gains))
-            point[values] = 1.0
-            if len(self._take(point)):
+            if len(self._take(values)):
                 self._relaxed()
             else:
                 self._offer(values)
+                if whole:
+                    break
                 share *= GROWTH
             values = None
         return Found(self.known, self.bound, self.nodes)
@@ -110,8 +112,14 @@ class Cuts:
     def _program(self, allowed: Bools) -> Program:
         return Program.of(self.model, np.arange(self.model.n_variables), self.rows, allowed)
 
-    def _take(self, point: Floats) -> Ints:
-        """Take in the rows that a point breaks; those that are new."""
+    def _take(self, values: Ints) -> Ints:
+        """Take in the rows that an answer breaks; those that are new."""
+        point = np.zeros(len(self.model.variables.gains))
+        point[values] = 1.0
+        return self._take_at(point)
+
+    def _take_at(self, point: Floats) -> Ints:
+        """The same for a point of the relaxation."""
         self.model = self.model.grown(point)
         new = np.setdiff1d(_broken(self.model.rows, point), self.rows)
         self.rows = np.union1d(self.rows, new)
@@ -134,7 +142,7 @@ class Cuts:
                 if answer.values is None:
                     return None
                 point = np.where(program.column >= 0, answer.values[program.column], 0.0)
-                new = self._take(point)
+                new = self._take_at(point)
                 self._bound(program, answer)
                 if not len(new):
                     chosen, is_whole = program.largest(answer.values)
