@@ -21,6 +21,7 @@ from benchmarks import (
     limits,
     memory,
     presets,
+    relations,
     soak,
     threads,
 )
@@ -116,6 +117,11 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "presets": Benchmark(
         presets.run, presets.table, "each preset on the public data it is for: F1, accuracy"
+    ),
+    "relations": Benchmark(
+        relations.run,
+        relations.table,
+        "entities and relations decided together: conseq and an integer program for each sentence",
     ),
     "soak": Benchmark(
         soak.run,

@@ -82,6 +82,19 @@ def test_every_exact_solver_finds_it(seed, solver):
     check_exact(problem.solve(solver), problem)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_scores_may_be_small_or_large(size):
+    """HiGHS' bounds are off by a tolerance, which may be more than such scores are; the search still ends."""
+    for seed in range(100):
+        problem = random_problem(seed)
+        scaled = RelationProblem(problem.types, problem.candidates, size * problem.scores, problem.rules)
+        best = float(all_scores(scaled, every_answer(scaled)).max())
+        for solver in (Search(), Search(most_work=0)):
+            found = scaled.solve(solver, Limits(seconds=10))
+            check(found, scaled, best)
+            assert found.score == pytest.approx(best, rel=1e-9, abs=1e-9), f"seed {seed}"
+
+
 @settings(deadline=None, max_examples=60)
 @given(seed=SEEDS, name=st.sampled_from(sorted(SOLVERS)), seconds=st.sampled_from([0.0, 0.01, np.inf]))
 def test_every_solver_has_a_valid_certificate_however_long_it_may_take(seed, name, seconds):

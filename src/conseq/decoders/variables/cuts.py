@@ -5,6 +5,9 @@
 Where every indicator x of a hard row Σ x ≤ N implies that some variable takes one of the values T (by hard
 rows x ≤ Σ_T y), so does the sum: Σ x ≤ N · Σ_T y, which is much stronger if the variable is undecided (an
 entity that is half a person has at most half of N relations that only persons have).
+
+The multipliers of the last relaxation say for each value what no answer with it exceeds. The integer program
+has only values that may surpass a goal just below its bound; if its answer does, that is the best of all.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from conseq.solver import Answer, Warm
 
 ROUNDS = 60
 CLOSE = 1e-9
-"""What is this close to the known score may still be better, as a share."""
+"""What is this close to a score may be better, as a share."""
+FIRST_SHARE, GROWTH = 1.5, 2.0
+"""Values for each variable in the first integer program, and how much larger the next one is."""
 BROKEN = 1e-6
 """How far a point of the relaxation has to be beyond a row for the row to be added."""
 
@@ -36,13 +41,15 @@ class Cuts:
 
     rows      those that are in the programs; what they lack of a model's rows its answers do not break
     bound     what no answer exceeds
-    known     an answer (None: there is none) and its score; what cannot be better gets no column
+    known     an answer (None: there is none), whose score is the floor
+    reach     what no answer that has a certain value exceeds, [I]
     """
 
     def __init__(self, model: Model, active: Ints, limits: Limits, known: Ints | None) -> None:
         self.known = known
         self.floor = -np.inf if known is None else model.score(known)
         self.allowed = model.variables.gains > -np.inf
+        self.reach = np.full(len(self.allowed), np.inf)
         self.model, self.limits = strengthened(model), limits
         self.until = clock.now() + limits.seconds
         self.rows = np.union1d(active, np.flatnonzero(~_is_hard(model.rows)))  # soft ones have own columns
@@ -53,46 +60,81 @@ class Cuts:
         """Seconds."""
         return max(0.0, self.until - clock.now())
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether no answer is better than the known one, or there is none."""
+        floor = self.floor + rounding(self.floor, CLOSE) if self.known is not None else -np.inf
+        return self.bound <= floor
+
     def solve(self) -> Found:
         """The best answer, or the best found within the limits."""
-        values = self._relaxed()
-        while self.left and self.bound > self.floor:
+        values, share = self._relaxed(), FIRST_SHARE
+        if values is None:
+            self.rows = np.arange(len(self.model.rows.bound))
+        whole = values is not None  # the relaxation had all values
+        while self.left and not self.is_settled:
             if values is None:
-                found = self._program().solve(replace(self.limits, seconds=self.left))
+                goal, allowed = self._hopeful(share)
+                whole = goal <= self.floor
+                found = self._program(allowed).solve(replace(self.limits, seconds=self.left))
                 self.nodes += found.nodes
-                self.bound, values = min(self.bound, max(found.bound, self.floor)), found.values
-                if values is None:
+                self.bound, values = min(self.bound, max(found.bound, goal)), found.values
+                if values is None and (whole or found.bound > -np.inf):
                     break
-            point = np.zeros(len(self.model.variables.gains))
-            point[values] = 1.0
-            if not len(self._take(point)):
-                break
+                if values is None:
+                    share *= GROWTH
+                    continue
+            if len(self._take(values)):
+                self._relaxed()
+            else:
+                self._offer(values)
+                if whole:
+                    break
+                share *= GROWTH
             values = None
-        if values is None or self.model.score(values) <= self.floor:
-            values = self.known
-        return Found(values, self.bound, self.nodes)
+        return Found(self.known, self.bound, self.nodes)
 
-    def _program(self) -> Program:
-        return Program.of(self.model, np.arange(self.model.n_variables), self.rows, self.allowed)
+    def _offer(self, values: Ints) -> None:
+        """Keep an answer that breaks no row, if it is the best."""
+        score = self.model.score(values)
+        if score > self.floor:
+            self.known, self.floor = values, score
 
-    def _take(self, point: Floats) -> Ints:
-        """Take in the rows that a point breaks; those that are new."""
+    def _hopeful(self, share: float) -> tuple[float, Bools]:
+        """A goal, and the values with which an answer may surpass it: some for each variable, or more."""
+        reach = self.reach[self.allowed]
+        most = share * self.model.n_variables
+        goal = self.floor
+        if most < len(reach):
+            goal = max(goal, float(-np.partition(-reach, int(most))[int(most)]))
+        return goal, self.allowed & (self.reach >= goal - rounding(goal, CLOSE) if goal > -np.inf else True)
+
+    def _program(self, allowed: Bools) -> Program:
+        return Program.of(self.model, np.arange(self.model.n_variables), self.rows, allowed)
+
+    def _take(self, values: Ints) -> Ints:
+        """Take in the rows that an answer breaks; those that are new."""
+        point = np.zeros(len(self.model.variables.gains))
+        point[values] = 1.0
+        return self._take_at(point)
+
+    def _take_at(self, point: Floats) -> Ints:
+        """The same for a point of the relaxation."""
         self.model = self.model.grown(point)
         new = np.setdiff1d(_broken(self.model.rows, point), self.rows)
         self.rows = np.union1d(self.rows, new)
         return new
 
-    def _fix(self, program: Program, answer: Answer) -> None:
-        """Rule out the values with which no answer is better than the known one."""
-        if answer.reduced is not None and self.floor > -np.inf:
+    def _bound(self, program: Program, answer: Answer) -> None:
+        """What an answer with each value may reach."""
+        if answer.reduced is not None:
             reach = answer.bound + np.minimum(0.0, answer.reduced[program.column])
-            useless = reach < self.floor - rounding(self.floor, CLOSE)
-            self.allowed &= ~useless | (program.column < 0)
+            self.reach = np.minimum(self.reach, np.where(program.column >= 0, reach, np.inf))
 
     def _relaxed(self) -> Ints | None:
         """Solve the relaxation until it breaks no row; its point, if it is whole, as an answer."""
         while self.left:
-            program = self._program()
+            program = self._program(self.allowed)
             warm = Warm(program.assembly)
             for _ in range(ROUNDS):
                 answer = warm.solve(self.left)
@@ -100,8 +142,8 @@ class Cuts:
                 if answer.values is None:
                     return None
                 point = np.where(program.column >= 0, answer.values[program.column], 0.0)
-                new = self._take(point)
-                self._fix(program, answer)
+                new = self._take_at(point)
+                self._bound(program, answer)
                 if not len(new):
                     chosen, is_whole = program.largest(answer.values)
                     return chosen if is_whole else None

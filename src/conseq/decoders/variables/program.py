@@ -64,8 +64,11 @@ class Program:
         there = column[given.indicator[entry]] >= 0
         row, entry = row[there], entry[there]
         most = np.bincount(row, np.maximum(0.0, given.weight[entry]), minlength=len(rows)) - given.bound[rows]
+        kept = most > 0  # no answer breaks the others
+        row, entry = (np.cumsum(kept) - 1)[row[kept[row]]], entry[kept[row]]
+        rows, most = rows[kept], most[kept]
         group = given.group[rows]
-        soft = np.flatnonzero((given.penalty[group] < np.inf) & (most > 0))
+        soft = np.flatnonzero(given.penalty[group] < np.inf)
         key = np.where(given.together[group] == 1, -1 - group, np.arange(len(rows)))[soft]
         slacks, place = np.unique(key, return_inverse=True)
         upper = np.zeros(len(slacks))
