@@ -21,8 +21,7 @@ from conseq.constraints.conflict import conflicts
 from conseq.constraints.relational import RelationRule
 from conseq.constraints.relational.sums import Sums
 from conseq.decoders.base import NO_LIMITS, Limits
-from conseq.decoders.conflict import PATIENCE, blamed
-from conseq.decoders.lattice.satisfy import Undecided
+from conseq.decoders.conflict import PATIENCE, Undecided, blamed
 from conseq.decoders.variables.model import Model, join, rows_of
 from conseq.decoders.variables.solvers import Solver, solved
 from conseq.dtypes import Floats, Ints
