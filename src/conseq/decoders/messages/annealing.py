@@ -9,21 +9,23 @@ and a good one makes proofs short.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from conseq.constraints.primitives import Linear
 from conseq.decoders.base import Best, Limits
 from conseq.decoders.chain.viterbi import viterbi
 from conseq.decoders.lattice.lattice import chain_of
-from conseq.decoders.messages.machine import Tables, as_arrays, machine_of
+from conseq.decoders.messages.machine import Machine, Tables, as_arrays, machine_of
 from conseq.decoders.messages.shares import excess_of
 from conseq.dtypes import Floats, States
 from conseq.kernels import annealing as kernel
 from conseq.problem import Problem
 
 SWEEPS, FEWEST, MOST = 100, 400, 3200
-"""Of the first run, each further one having twice as many; of the last one, if it finds nothing better; of the
-last one of all, for there may be no labelling."""
+"""Sweeps of the first run, each further one having twice as many; of one that may be the last, if it finds
+nothing better; of the last one of all, for there may be no labelling."""
 HOT, COLD = 1.5, 0.15
 """Temperatures, in units of what scores of a token differ by."""
 HARD = 8.0
@@ -36,7 +38,7 @@ def anneal(best: Best, limits: Limits) -> float:
     states = viterbi(problem.potentials).states if best.states is None else best.states
     if problem.n_tokens == 0 or states[0] < 0 or best.is_done(limits):
         return 0.0
-    annealing = Annealing(problem)
+    annealing = Annealing(problem, best.begun + limits.seconds)
     while sweeps <= MOST and not best.is_done(limits):
         if sweeps > FEWEST and best.score == before > -np.inf:
             break
@@ -49,17 +51,24 @@ def anneal(best: Best, limits: Limits) -> float:
 
 
 class Annealing:
-    """What sweeps need to know of a problem; `weights` is what a unit of violation costs in them, [P]."""
+    """What sweeps need to know of a problem; `weights` is what a unit of violation costs in them, [P].
 
-    def __init__(self, problem: Problem) -> None:
+    until    when to stop making machines, by time.perf_counter; then there is no time for sweeps, either
+    """
+
+    def __init__(self, problem: Problem, until: float = np.inf) -> None:
         program, potentials = problem.program, problem.potentials
         self.problem, self.chain, self.rng = problem, chain_of(potentials), np.random.default_rng(0)
         self.unit = _spread(self.chain.unary)
         self.weights = np.where(program.penalties < np.inf, program.penalties, HARD * self.unit)
         units = Problem(potentials, program.with_penalties(np.ones(len(program.rules))), problem.first_token)
-        paid, tables = range(program.n_linear, len(program)), Tables()
-        made = {p: machine_of(units, p, np.inf, tables) for p in paid if self.weights[p] > 0}
-        machines = {p: machine for p, machine in made.items() if machine is not None}
+        machines, tables = dict[int, Machine](), Tables()
+        for p in range(program.n_linear, len(program)):
+            if time.perf_counter() > until:
+                break
+            machine = machine_of(units, p, np.inf, tables) if self.weights[p] > 0 else None
+            if machine is not None:
+                machines[p] = machine
         self.number = np.array([*machines], dtype=np.int64)
         self.machines = as_arrays([*machines.values()], problem.n_tokens, problem.n_states)
         self.ahead = np.empty(sum(machine.cells for machine in machines.values()))
