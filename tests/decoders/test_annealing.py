@@ -79,3 +79,9 @@ def test_hard_rules_that_stay_broken_weigh_more() -> None:
     before = made.weights.copy()
     made.run(Best(problem), states, 0, Limits())
     assert made.weights.sum() > before.sum()
+
+
+def test_machines_are_made_as_long_as_there_is_time() -> None:
+    problem = random_problem(1, "automata", length=5, size=3)
+    assert len(Annealing(problem, until=0.0).number) == 0
+    assert len(Annealing(problem).number) > 0

@@ -14,15 +14,18 @@ import numpy as np
 from conseq.constraints.primitives import Linear
 from conseq.decoders.base import Best, Limits
 from conseq.decoders.chain.viterbi import chain_of, viterbi
-from conseq.decoders.messages.machine import Tables, as_arrays, machine_of
+from conseq.decoders.messages.machine import Machine, Tables, as_arrays, machine_of
 from conseq.decoders.messages.shares import excess_of
 from conseq.dtypes import Floats, States
 from conseq.kernels import annealing as kernel
+from conseq.kernels import clock
 from conseq.problem import Problem
 
 SWEEPS, FEWEST, MOST = 100, 400, 3200
-"""Of the first run, each further one having twice as many; before the first that may be the last as it finds
-nothing better; of the last of all, for there may be no labelling."""
+"""Sweeps of the first run, each further one having twice as many; of one that may be the last, if it finds
+nothing better; of the last one of all, for there may be no labelling."""
+CELL = 24
+"""Bytes for a cell of a machine, and for what it reads there."""
 HOT, COLD = 1.5, 0.15
 """Temperatures, in units of what scores of a token differ by."""
 HARD = 8.0
@@ -35,7 +38,7 @@ def anneal(best: Best, limits: Limits) -> float:
     states = viterbi(problem.potentials).states if best.states is None else best.states
     if problem.n_tokens == 0 or states[0] < 0 or best.is_done(limits):
         return 0.0
-    annealing = Annealing(problem)
+    annealing = Annealing(problem, best.begun + limits.seconds, limits.room(CELL))
     while sweeps <= MOST and not best.is_done(limits):
         if sweeps > FEWEST and best.score == before > -np.inf:
             break
@@ -48,17 +51,25 @@ def anneal(best: Best, limits: Limits) -> float:
 
 
 class Annealing:
-    """What sweeps need to know of a problem; `weights` is what a unit of violation costs in them, [P]."""
+    """What sweeps need to know of a problem; `weights` is what a unit of violation costs in them, [P].
 
-    def __init__(self, problem: Problem) -> None:
+    until    when to stop making machines, by the clock of limits; then there is no time for sweeps, either
+    room     cells of machines that there is memory for; what needs more is left out
+    """
+
+    def __init__(self, problem: Problem, until: float = np.inf, room: float = np.inf) -> None:
         program, potentials = problem.program, problem.potentials
         self.problem, self.chain, self.rng = problem, chain_of(potentials), np.random.default_rng(0)
         self.unit = _spread(self.chain.unary)
         self.weights = np.where(program.penalties < np.inf, program.penalties, HARD * self.unit)
         units = Problem(potentials, program.with_penalties(np.ones(len(program.rules))), problem.first_token)
-        paid, tables = range(program.n_linear, len(program)), Tables()
-        made = {p: machine_of(units, p, np.inf, tables) for p in paid if self.weights[p] > 0}
-        machines = {p: machine for p, machine in made.items() if machine is not None}
+        machines, tables = dict[int, Machine](), Tables()
+        for p in range(program.n_linear, len(program)):
+            if clock.now() > until:
+                break
+            machine = machine_of(units, p, np.inf, tables) if self.weights[p] > 0 else None
+            if machine is not None and machine.cells <= room:
+                machines[p], room = machine, room - machine.cells
         self.number = np.array([*machines], dtype=np.int64)
         self.machines = as_arrays([*machines.values()], problem.n_tokens, problem.n_states)
         self.ahead = np.empty(sum(machine.cells for machine in machines.values()))
