@@ -26,6 +26,7 @@ import numpy as np
 from conseq.dtypes import Ints
 from conseq.entities import Sentence, Types, types_of
 from conseq.io.sentences import read_sentences
+from conseq.metrics.counts import Counts
 from conseq.relations.learning import folds_of
 from conseq.relations.mentions import Gold, Mentions
 from experiments.common import Result, Say, markdown_table, percent

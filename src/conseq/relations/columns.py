@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from conseq.dtypes import Bools, Ints
 from conseq.features.sources import short_shape
 from conseq.relations.hashed import Coded, characters_of, hashed, hashed_ranges
-from conseq.relations.lists import LISTS, entries
+from conseq.relations.lists import LISTS, listed
 from conseq.relations.mentions import Mentions
 
 WINDOW = 4
@@ -132,12 +132,11 @@ def entity_columns(tokens: Tokens, phrases: Phrases) -> Columns:
     columns["acap"] = phrases.marks(str.isupper)
     columns["incap"] = phrases.marks(lambda text: text.lower() != text)
     for name in LISTS:
-        known = entries(name)
-        whole = np.fromiter((text in known for text in phrases.lower), dtype=np.bool_)
-        part = np.fromiter((_has(text, known) for text in phrases.lower), dtype=np.bool_)
+        whole = np.fromiter((listed(text, name) for text in phrases.texts), dtype=np.bool_)
+        part = np.fromiter((_has(words, name) for words in phrases.words), dtype=np.bool_)
         columns |= {f"is-{name}": mark(whole), f"has-{name}": mark(part)}
-        listed = mark(tokens.are(lambda word, known=known: word.lower() in known))  # type: ignore[misc]
-        around = np.where(inside, listed[places], -1) if len(listed) else np.full(places.shape, -1)
+        of = mark(tokens.are(partial(listed, name=name)))
+        around = np.where(inside, of[places], -1) if len(of) else np.full(places.shape, -1)
         columns |= {f"{name}{place}": around[:, k] for k, place in enumerate([*BEFORE, *AFTER])}
     columns["listed"] = sum(
         (columns[f"{how}-{name}"] + 1) << (2 * i + j)
@@ -147,9 +146,9 @@ def entity_columns(tokens: Tokens, phrases: Phrases) -> Columns:
     return columns
 
 
-def _has(text: str, known: frozenset[str]) -> bool:
-    words = text.split(" ")
-    return any(w in known for w in words) or any(" ".join(p) in known for p in pairwise(words))
+def _has(words: list[str], name: str) -> bool:
+    """Whether a list has one of the words, or two neighbours."""
+    return any(listed(w, name) for w in words) or any(listed(" ".join(p), name) for p in pairwise(words))
 
 
 def entity_bags(tokens: Tokens, phrases: Phrases) -> list[Coded]:
@@ -272,7 +271,7 @@ def _patterns(tokens: Tokens, at: Between) -> dict[str, Bools]:
     m = tokens.mentions
     end = m.end[at.head]
     comma, in_at = tokens.are(lambda w: w == ","), tokens.are(lambda w: w.lower() in ("in", "at"))
-    title = tokens.are(lambda w: w.lower() in entries("titles"))
+    title = tokens.are(partial(listed, name="titles"))
     native, based = tokens.are(lambda w: w == "native"), tokens.are(lambda w: w == "based")
     of, article = tokens.are(lambda w: w == "of"), tokens.are(lambda w: w in ("a", "an"))
 
