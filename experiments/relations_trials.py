@@ -172,9 +172,11 @@ class Fold:
         return self.apart(scores), raised, self.apart(true)
 
     def omniscient(self) -> Found:
-        """Each classifier told the truth of the other's variables."""
-        train, test = (part.told(part.gold.entities, part.gold.relations) for part in (self.train, self.test))
-        return self.apart(self.classifiers(train).scores(test, self.test.types))
+        """Each classifier told the truth of the other's variables, and of no other."""
+        train, test = (part.told(relations=part.gold.relations) for part in (self.train, self.test))
+        entities = self.classifiers(train).entity_scores(test, self.test.types)
+        train, test = (part.told(types=part.gold.entities) for part in (self.train, self.test))
+        return self.apart(Scores(entities, self._relations(train, test).relations))
 
     def _relations(self, train: Described, test: Described) -> Scores:
         """The scores of entities as ever, those of relations by a classifier that is told types."""

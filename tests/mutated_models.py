@@ -23,12 +23,14 @@ import numpy as np
 import conseq
 from benchmarks.mutate import mutated_model, mutations
 from conseq import persist
+from conseq.datasets import news
 from conseq.errors import ConseqError
 from conseq.models.memory import MemoryLearner
 
 ROWS = [["a", "1", "x"], ["b", "7", "new"]]
 TOKENS = [["A.", "Smith", ",", "Trees", ",", "1999"], ["new"]]
 BAGS = [[{"w=A.": 1.0, "cap": 0.5}, {"w=new": 1.0}]]
+NEWS = news(2, seed=1)
 
 
 def use(path: Path) -> None:
@@ -37,6 +39,11 @@ def use(path: Path) -> None:
         learner = MemoryLearner.from_archive(persist.load(path), n_jobs=1)
         learner.predict_proba(ROWS)
         learner.kneighbors(ROWS)
+        return
+    if path.name.startswith("relations"):
+        relations = conseq.RelationLabeller.load(path)
+        relations.n_jobs = 1
+        assert [found.tokens for found in relations.predict(NEWS)] == [given.tokens for given in NEWS]
         return
     labeller = conseq.load(path)
     labeller.n_jobs = 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conseq import MemoryLabeller, SequenceLabeller, persist
+from conseq import MemoryLabeller, RelationLabeller, SequenceLabeller, persist
+from conseq.datasets import news
 from conseq.models.memory import MemoryLearner
 
 X = [
@@ -42,6 +43,13 @@ def save_all(folder: Path) -> None:
         "csinf": MemoryLabeller(window=1, distance="mvdm", constraints=RULES, n_jobs=1).fit(X, Y),
         "igtree": MemoryLabeller(window=0, algorithm="igtree", n_jobs=1).fit(X, Y),
     }
+    relations = {
+        "relations": RelationLabeller(folds=2, n_jobs=1),
+        "relations-winnow": RelationLabeller("winnow", approach="pipeline", folds=0, n_jobs=1),
+        "relations-predicted": RelationLabeller(boundaries="predicted", min_count=3, folds=0, n_jobs=1),
+    }
+    for name, labeller in relations.items():
+        labeller.fit(news(6)).save(folder / f"{name}.model")
     for name, labeller in labellers.items():
         labeller.save(folder / f"{name}.model")
     learner = MemoryLearner(distance=["mvdm", "numeric", "overlap"], k=2, n_jobs=1).fit(ROWS, CLASSES)

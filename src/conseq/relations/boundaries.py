@@ -25,9 +25,9 @@ from conseq.labeller.core import SequenceLabeller
 from conseq.persist import Archive
 from conseq.relations.lists import LISTS, entries
 
-LEAST = 0.01
+LEAST = 0.03
 """A span that is less probable is no candidate."""
-MOST = 24
+MOST = 16
 """Candidates of a sentence, the most probable ones."""
 LONGEST = 16
 """Tokens of a candidate."""
