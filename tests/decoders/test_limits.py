@@ -26,6 +26,7 @@ from conseq.decoders.constrained_nbest import n_best_decodings
 from conseq.decoders.enumeration import Enumerate, all_scores, labellings
 from conseq.decoders.lattice.lattice import TooManyStates
 from conseq.errors import ConseqError
+from conseq.kernels.clock import CLOCK
 from conseq.options import SECONDS, RuleOptions
 from conseq.problem import Problem, Status
 
@@ -208,3 +209,17 @@ def test_memory_is_kept():
     little = grown(32, *TRIED)
     assert {status for _, status in little.values()} <= {"FEASIBLE", "OPTIMAL"}
     assert max(taken for taken, _ in little.values()) < 100, little
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_decoders_work_while_the_clock_stands_still(name):
+    """Another thread may compile all the time."""
+    rng = np.random.default_rng(0)
+    rules = (
+        "count(a) <= count(b)  penalty 1\ncount(b) <= count(c)  penalty 1\ntokens(c) <= 3 tokens(d)  penalty 1\n"
+        "if a then d  hard\nno a before each b  penalty 2\nat most 9 segments of a  hard"
+    )
+    with CLOCK.stopped():
+        scores = rng.normal(0, 2, (60, 5))
+        found = conseq.decode(scores, labels=list("Oabcd"), constraints=rules, decoder=name)
+    assert found.certificate.bound >= found.score

@@ -158,7 +158,7 @@ class LatticeSearch:
             if len(path):
                 return Found(path, value, work)
             now = clock.now()
-            growth = min(8.0, (self.until - now) / (now - begun))  # the time for it grows with the room
+            growth = min(8.0, (self.until - now) / max(1e-9, now - begun))  # the time grows with the room
             if value == -np.inf or room >= most_states or growth < 2:
                 return Found(None, value, work)
             room = min(int(growth * room), most_states)
