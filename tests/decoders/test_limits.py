@@ -215,10 +215,14 @@ def test_memory_is_kept():
 def test_decoders_work_while_the_clock_stands_still(name):
     """Another thread may compile all the time."""
     rng = np.random.default_rng(0)
-    rules = (
-        "count(a) <= count(b)  penalty 1\ncount(b) <= count(c)  penalty 1\n"
-        "tokens(c) <= 3 tokens(d)  penalty 1\nif a then d  hard\nno a before each b  penalty 2\nat most 9 segments of a  hard"
-    )
+    rules = """
+        count(a) <= count(b)  penalty 1
+        count(b) <= count(c)  penalty 1
+        tokens(c) <= 3 tokens(d)  penalty 1
+        if a then d  hard
+        no a before each b  penalty 2
+        at most 9 segments of a  hard
+    """
     with CLOCK.stopped():
         scores = rng.normal(0, 2, (60, 5))
         found = conseq.decode(scores, labels=list("Oabcd"), constraints=rules, decoder=name)
